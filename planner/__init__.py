@@ -1,4 +1,4 @@
-"""Capacity planning for z/VM disk I/O and storage; nothing is imported before it is asked for."""
+"""Capacity planning for z/VM disk I/O and storage; modules are imported on first use."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make `__getattr__` and `__dir__` of a package: what it imports for types alone comes when it is asked for."""
+    """Make `__getattr__` and `__dir__` of a package: names imported under TYPE_CHECKING are loaded on first use."""
 
     @cache
     def homes() -> dict[str, str]:

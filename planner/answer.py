@@ -1,4 +1,4 @@
-"""The one base of every answer: a headline, tables, notes and a picture, said in the same way everywhere."""
+"""The base class of every answer: a headline, tables, notes and a picture, presented the same way everywhere."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Answer", "Tabular"]
 
 
 def tabled(rows: Iterable[Any], columns: Iterable[Quantity], marks: Iterable[str] = ()) -> render.Table:
-    """Lay out rows (objects, mappings, or tuples of as many values as there are columns) in the columns declared."""
+    """Lay out rows (objects, mappings, or tuples with one value per column) in the declared columns."""
     found = list(rows)
     return render.Table(
         columns=tuple(
@@ -33,30 +33,30 @@ def tabled(rows: Iterable[Any], columns: Iterable[Quantity], marks: Iterable[str
 
 
 def record(row: Any, columns: Iterable[Quantity]) -> dict[str, Any]:
-    """What is declared of a row, by key with its unit as a suffix; None where a number is not finite, as in JSON."""
+    """Declared values of a row, by key with its unit as a suffix; None where a number is not finite, as in JSON."""
     found: dict[str, Any] = plain({each.file_key: each.in_row(row) for each in columns})
     return found
 
 
 def nested(key: str, rows: str, columns: Iterable[Quantity]) -> Quantity:
-    """Declare a figure that holds what is declared of each row of an attribute."""
+    """Declare a figure that lists the `columns` of each row of the attribute `rows`."""
     declared = tuple(columns)
     return column(key, of=lambda found: [record(row, declared) for row in getattr(found, rows)])
 
 
 class Tabular:
-    """Whatever shows itself as a table: a data frame for pandas, HTML in Jupyter."""
+    """Base of objects that have a table: a data frame for pandas, HTML in Jupyter."""
 
     __slots__ = ()
     COLUMNS: ClassVar[tuple[Quantity, ...]] = ()
-    ROWS: ClassVar[str] = ""  # attribute that holds what the columns are taken from
+    ROWS: ClassVar[str] = ""  # attribute that holds the rows
 
     def marks(self) -> Iterable[str]:
         """State of each row, or none."""
         return ()
 
     def table(self) -> render.Table:
-        """Lay out what is shown: `COLUMNS` of `ROWS`, unless a class says otherwise."""
+        """Lay out the table: `COLUMNS` of `ROWS`, unless a class overrides it."""
         if not self.ROWS:
             raise NotImplementedError
         return tabled(getattr(self, self.ROWS), self.COLUMNS, self.marks())
@@ -66,7 +66,7 @@ class Tabular:
         return render.to_frame(self.table())
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the same as a polars data frame, which needs no extra."""
+        """Return the table as a polars data frame, which needs no extra."""
         return render.to_polars(self.table())
 
     def _repr_html_(self) -> str:
@@ -74,25 +74,25 @@ class Tabular:
 
 
 class Answer(Tabular):
-    """What a question gets: first the answer in a sentence, then its table, then what to know and to do.
+    """The answer to a question: a one-sentence headline, then the table, then notes.
 
-    A subclass is a frozen dataclass. It says `headline` and `notes` (fields or properties) and declares the `COLUMNS`
-    of its `ROWS` (what ``--csv`` and `to_frame` hold), its `FIGURES` (what ``--json`` holds), in which `PARTS` people
-    see the columns and, where a picture helps, `PICTURE`, what draws it. It joins no text: people read what
-    `planner.render` makes of these, in a terminal, a notebook and a document alike.
+    A subclass is a frozen dataclass. It has `headline` and `notes` (fields or properties) and declares the `COLUMNS` of
+    its `ROWS` (for ``--csv`` and `to_frame`), its `FIGURES` (for ``--json``), the `PARTS` in which people see the
+    columns and, where a picture helps, the `PICTURE` function. It formats no text: `planner.render` does, in a
+    terminal, a notebook and a document alike.
 
-    `headline`: the answer in one sentence: the number, its range, what it brings and what it costs; `notes`: whole
-    sentences: assumptions first, the next step last; `exit_code`: what the command returns: 0 answered, 1 no feasible
-    answer or a pool of a site is short, 2 not solved.
+    `headline`: the answer in one sentence: the number, its range, its benefit and its cost; `notes`: whole sentences,
+    assumptions first, the next step last; `exit_code`: what the command returns: 0 answered, 1 no feasible answer or a
+    pool of a site is short, 2 not solved.
     """
 
     __slots__ = ()
     FIGURES: ClassVar[tuple[Quantity, ...]] = ()
-    PARTS: ClassVar[tuple[tuple[str, str], ...]] = ()  # title of each, names of its columns
-    PICTURE: ClassVar[str] = ""  # module and function that draw it, as "planner.supply.picture:draw"
+    PARTS: ClassVar[tuple[tuple[str, str], ...]] = ()  # title and column names of each part
+    PICTURE: ClassVar[str] = ""  # module and function that draw the picture, as "planner.supply.picture:draw"
 
     if TYPE_CHECKING:
-        # Fields of some answers, properties of others: at run time a dataclass would take these as defaults.
+        # Some answers have these as fields: at run time a dataclass would take the properties as defaults.
         @property
         def headline(self) -> str:
             """The answer in one sentence."""
@@ -107,7 +107,7 @@ class Answer(Tabular):
         return 0
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Lay out the tables that people see, in their order: `PARTS`, or all of `table`."""
+        """Lay out the tables that people see, in order: `PARTS`, or all of `table`."""
         table = self.table()
         if not self.PARTS:
             return (render.Section(table=table),)
@@ -121,11 +121,11 @@ class Answer(Tabular):
 
     @property
     def pictured(self) -> bool:
-        """Whether there is a picture that `plot` draws."""
+        """Whether `plot` draws a picture."""
         return bool(self.PICTURE) or type(self).plot is not Answer.plot
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the answer: its headline is the title of the picture."""
+        """Draw the answer, with its headline as the title."""
         if not self.PICTURE:
             raise NotImplementedError
         module, _, name = self.PICTURE.partition(":")
@@ -133,15 +133,15 @@ class Answer(Tabular):
         return found
 
     def text(self, width: int = render.WIDTH, *, color: bool = False) -> str:
-        """Say it in a terminal."""
+        """Format the answer for a terminal."""
         return render.answer_text(self.headline, self.sections(), self.notes, width, color=color)
 
     def to_markdown(self) -> str:
-        """Say it in a document."""
+        """Format the answer as Markdown."""
         return render.answer_markdown(self.headline, self.sections(), self.notes)
 
     def __str__(self) -> str:
-        """Say it as `print` does."""
+        """Format the answer for `print`."""
         return self.text()
 
     def _repr_html_(self) -> str:

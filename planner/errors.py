@@ -23,7 +23,7 @@ class PlannerError(Exception):
 
 
 class InputError(PlannerError, ValueError):
-    """A value outside its domain: names the argument, the value, its unit and what is wanted.
+    """A value outside its domain; the message names the argument, the value, its unit and what is allowed.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ class InputError(PlannerError, ValueError):
 
     @classmethod
     def unless_one_of(cls, argument: str, value: object, known: Collection[str]) -> None:
-        """Refuse a value of `argument`, as the caller spelled it, that is none of the `known` ones."""
+        """Refuse a value of `argument`, as the caller spelled it, that is not among the `known` ones."""
         if value not in known:
             raise cls(argument, value, f"one of {', '.join(known)}")
 
 
 class ReportError(PlannerError, ValueError):
-    """A file that cannot be read as what it should be: file, line, column, what was expected.
+    """A file that is not what it should be; the message names file, line, column and what was expected.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class ReportError(PlannerError, ValueError):
 
 
 class CalibrationError(PlannerError):
-    """A fit that failed. It is never returned as a result."""
+    """A fit that failed; it gives no result."""
 
 
 class ConvergenceError(PlannerError):
@@ -92,9 +92,9 @@ class ConvergenceError(PlannerError):
     what : str
         The iteration, in the user's words.
     residual : float
-        What was left when it gave up; dimensionless unless `what` says otherwise.
+        Residual at the last iteration; dimensionless unless `what` says otherwise.
     iterations : int
-        How many steps it took.
+        Number of iterations.
     """
 
     def __init__(self, what: str, residual: float, iterations: int) -> None:
@@ -103,20 +103,20 @@ class ConvergenceError(PlannerError):
 
 
 class InfeasibleError(PlannerError):
-    """A question without an answer, and what is missing for one."""
+    """A question that has no answer; the message says what is missing."""
 
     exit_code = 1
 
 
 class MissingExtraError(PlannerError, ImportError):
-    """An optional package is not installed; the message is the command that installs it.
+    """An optional package is not installed; the message gives the command that installs it.
 
     Parameters
     ----------
     package : str
         The package.
     extra : str
-        The extra of this distribution that brings it.
+        The extra of this distribution that includes it.
     """
 
     def __init__(self, package: str, extra: str) -> None:

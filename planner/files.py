@@ -1,4 +1,4 @@
-"""Answers and pictures to files and to standard output: whole or not at all, never over a file without leave."""
+"""Write answers and pictures to files and standard output: completely or not at all; overwrite only with `force`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def save(text: str, path: Path, *, force: bool = False) -> None:
 
 @contextmanager
 def replacing(path: Path, argument: str) -> Iterator[Path]:
-    """Write beside a file, or what a link leads to, and move the result over it; a pipe or terminal is written to."""
+    """Write a temporary file next to the file (or a link's target), then move it into place; write a pipe directly."""
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():
@@ -51,7 +51,7 @@ def replacing(path: Path, argument: str) -> Iterator[Path]:
 
 
 def _same_mode(old: Path, new: Path) -> None:
-    """Give a new file the permissions of the old one, or those that any new file gets."""
+    """Give a new file the permissions of the old one, or the default ones."""
     if old.exists():
         shutil.copymode(old, new)
     else:
@@ -61,12 +61,12 @@ def _same_mode(old: Path, new: Path) -> None:
 
 
 def _encoded(text: str, argument: str) -> bytes:
-    """Text as UTF-8; a name with bytes that are none cannot be written."""
+    """Encode text as UTF-8; refuse a name whose bytes were not valid UTF-8."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
         wrong = error.object[error.start : error.end]
-        raise InputError(argument, wrong, "text in UTF-8; a name or title has bytes that are none") from None
+        raise InputError(argument, wrong, "text in UTF-8; a name or title has bytes that are not") from None
 
 
 def say(text: str) -> None:
@@ -87,7 +87,7 @@ def say(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Write a paragraph to standard error, at its width; where that cannot be written, nobody can be told."""
+    """Write a paragraph to standard error, wrapped to its width; a failure to write is ignored."""
     if sys.stderr is None:
         return
     import textwrap
@@ -105,8 +105,8 @@ def complain(text: str) -> None:
         silence("stderr")
 
 
-def heard() -> bool:
-    """Tell, by a blank line, whether standard error can be written."""
+def can_write_errors() -> bool:
+    """Write a blank line to standard error and return whether that worked."""
     try:
         os.write(2, b"\n")
     except OSError:
@@ -116,7 +116,7 @@ def heard() -> bool:
 
 
 def silence(stream: str) -> None:
-    """Let what a stream still holds go nowhere, so that closing it at the end does not fail once more."""
+    """Discard what a stream still holds, so that closing it at exit does not fail again."""
     with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123 # a device, not a path of the user
         try:
             os.dup2(nowhere.fileno(), getattr(sys, stream).fileno())
@@ -146,7 +146,7 @@ def writable(path: Path, argument: str = "output", *, force: bool = False) -> No
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it, where it is missing."""
+    """Make a folder, and its parents, where missing."""
     if str(path) == "-":
         raise InputError("output", "-", "a folder")
     try:
@@ -156,14 +156,14 @@ def make_folder(path: Path) -> None:
 
 
 def drawable(path: Path, *, force: bool = False) -> None:
-    """Refuse a path that no picture can be written to."""
+    """Refuse a path to which no picture can be written."""
     if path.suffix.lower() not in PICTURES:
         raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
     writable(path, "plot", force=force)
 
 
 def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
-    """Write a picture as PNG, SVG (its text as text) or PDF, by the ending of its name."""
+    """Write a picture as PNG, SVG (its text as text) or PDF, depending on the suffix."""
     from planner.style import title_of
 
     drawable(path, force=force)
@@ -178,22 +178,20 @@ def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
 
 
 def svg(axes: Axes) -> str:
-    """Write a picture as SVG: text as text, a title, a light and a dark side; the same picture gives the same bytes."""
+    """Write a picture as SVG: text as text, a title, light and dark colors; equal pictures give equal bytes."""
     from planner.style import themed, title_of
 
     target = io.StringIO()
     about: Any = {"Title": title_of(axes), "Date": None}
     with _as_text(axes), warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", "Glyph .* missing from"
-        )  # whoever shows the text has fonts of its own
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # the viewer has its own fonts
         axes.get_figure(root=True).savefig(target, format="svg", metadata=about)  # type: ignore[union-attr]
     return themed(target.getvalue())
 
 
 @contextmanager
 def _as_text(axes: Axes) -> Iterator[None]:
-    """Text stays text, and a dollar in a name is a dollar."""
+    """Keep text as text, without mathematical notation: a dollar sign in a name stays one."""
     from matplotlib import rc_context
     from matplotlib.text import Text
 

@@ -1,4 +1,4 @@
-"""A number with its error: the one type for what printed digits, a fit or a prediction leave open."""
+"""A number with its error: the one type for the uncertainty of printed digits, fits and predictions."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ Number = Any
 class Interval:
     """A number between two ends, or arrays of them.
 
-    Arithmetic takes the worst case: the ends of a sum are the sums of the ends, since nothing is known of how two
-    roundings go together. Products and quotients are for numbers that are not negative, as all measurements are.
+    Arithmetic takes the worst case: the ends of a sum are the sums of the ends, since the correlation of two roundings
+    is unknown. Products and quotients are for numbers that are not negative, as all measurements are.
 
-    `low`, `value` and `high`: lower end, the number itself, upper end, in one unit and one shape, `high` is inf where
-    nothing bounds it.
+    `low`, `value` and `high` have one unit and one shape; `high` is inf where the number has no upper bound.
 
     Examples
     --------
@@ -38,14 +37,14 @@ class Interval:
 
     @classmethod
     def around(cls, value: Number, half: Number) -> Self:
-        """Make an interval of equal halves, not below zero where the value is not."""
+        """Make a symmetric interval; its lower end is not negative unless the value is."""
         low = value - half
         floored = (low < 0) & (value >= 0)
         return cls(low * (1 - floored), value, value + half)
 
     @classmethod
     def printed(cls, digits: str, factor: float = 1.0) -> Self:
-        """Read decimal digits: whatever rounds to them.
+        """Read decimal digits: all numbers that round to them.
 
         >>> Interval.printed("1.84")
         Interval(low=1.835, value=1.84, high=1.845)
@@ -61,22 +60,22 @@ class Interval:
         return type(self)(self.low[key], self.value[key], self.high[key])
 
     def __add__(self, other: Interval | Number) -> Self:
-        """Ends add up."""
+        """Add the ends."""
         low, value, high = _ends(other)
         return type(self)(self.low + low, self.value + value, self.high + high)
 
     def __sub__(self, other: Interval | Number) -> Self:
-        """Each end less the far end of the other."""
+        """Subtract the opposite end of the other."""
         low, value, high = _ends(other)
         return type(self)(self.low - high, self.value - value, self.high - low)
 
     def __mul__(self, other: Interval | Number) -> Self:
-        """Ends multiply; for numbers that are not negative."""
+        """Multiply the ends; for numbers that are not negative."""
         low, value, high = _ends(other)
         return type(self)(self.low * low, self.value * value, self.high * high)
 
     def __truediv__(self, other: Interval | Number) -> Self:
-        """Each end over the far end of the other; for numbers that are not negative."""
+        """Divide by the opposite end of the other; for numbers that are not negative."""
         low, value, high = _ends(other)
         return type(self)(self.low / high, self.value / value, self.high / low)
 
@@ -87,7 +86,7 @@ class Interval:
         return type(self)(self.low - by, self.value, self.high + by)
 
     def where(self, kept: Any, other: Interval | Number) -> Self:
-        """Keep elements of arrays where a mask says so; the others are those of another interval, or a number."""
+        """Keep the elements where `kept` is true; take the others from another interval or a number."""
         import numpy as np
 
         ends = zip(self, _ends(other), strict=True)
@@ -98,11 +97,11 @@ class Interval:
         return type(self)(*(float(end.sum()) for end in self))
 
     def holds(self, number: Number) -> Any:
-        """Tell whether a number lies inside, ends included."""
+        """Whether a number lies inside, ends included."""
         return (self.low <= number) & (number <= self.high)
 
     def strain(self, guess: Number) -> Any:
-        """Tell how far a guess of a number without unit lies off, in halves of the interval."""
+        """Normalized residual of a guess: its distance from the value in half widths; for numbers without a unit."""
         import numpy as np
 
         half = np.where(guess >= self.value, self.high - self.value, self.value - self.low)

@@ -1,4 +1,4 @@
-"""Polars, imported at its first use: a third of a second that a question typed as numbers need not wait for."""
+"""Polars, imported at first use: that takes a third of a second, and questions typed as numbers do not need it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shelves: opens data/ and models/, reads and writes model files."""
+"""Access to data/ and models/: reads shipped files, reads and writes model files."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ DEFAULT_MODEL: Final = "hyperpav"  # of alias questions
 Status = Literal["fitted", "fixed", "not determined", "at its bound"]
 Range = tuple[float, float]
 LARGEST_POPULATION: Final = 10**6  # requesters; more than any machine has
-LARGEST_FILE: Final = 2**24  # bytes of a TOML file; model and system files have some thousand
+LARGEST_FILE: Final = 2**24  # bytes of a TOML file; model and system files have a few thousand
 _FLOAT: Final = re.compile(r"[0-9]\.[0-9]+(?:[eE][+-]?[0-9]+)?(?![.\w])")
 _TOML_POSITION: Final = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
 
 
 class ModelSource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A file of measurements that a model was fitted to: `file` as seen from data/, `sha256` of its bytes."""
+    """A file of measurements to which a model was fitted: `file`, relative to data/, and `sha256` of its bytes."""
 
     file: str
     sha256: str
 
 
 class Parameter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One parameter of a model, in the unit that its key ends in.
+    """One parameter of a model, in the unit with which its key ends.
 
-    `value` is the estimate, `standard_error` its error, `low` and `high` the ends of its interval (each None
-    where there is none), `status` says how the value came about.
+    `value` is the estimate, `standard_error` its error, `low` and `high` the ends of its interval (each may be None),
+    `status` how the value was obtained.
     """
 
     value: float
@@ -62,10 +62,10 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class ComparedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One measured number beside what the model says of it.
+    """One measured number and its prediction by the model.
 
     `name` is the run, `quantity` what was `measured` and `predicted`, with its unit as a suffix; `sigma`
-    is the standard deviation that the fit gave the measurement, in the same unit.
+    is the standard deviation of the measurement in the fit, in the same unit.
     """
 
     name: str
@@ -75,7 +75,7 @@ class ComparedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     sigma: float
 
     def __post_init__(self) -> None:
-        """Refuse what is no number."""
+        """Refuse values that are not numbers."""
         if not (math.isfinite(self.measured) and math.isfinite(self.predicted)):
             raise ValueError("Expected finite numbers as `measured` and `predicted`")
         if not 0 <= self.sigma < math.inf:
@@ -83,11 +83,11 @@ class ComparedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class FitQuality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How well a model meets its measurements.
+    """How well a model fits its measurements.
 
     `runs` lists every measurement; `model_error` is the relative error to expect of a prediction; `outliers`
-    names the runs that no law of the model gives; `saturated` says that all devices were busy in every run, of
-    requesters that nobody counted, so that nothing bounds what is asked of them; `degrees_of_freedom` are those of
+    names the runs that were left out of the fit; `saturated` means that all devices were busy in every run and the
+    number of requesters is unknown, so that the demand has no upper bound; `degrees_of_freedom` are those of
     `model_error`, None where that is at its floor or was given.
     """
 
@@ -98,8 +98,8 @@ class FitQuality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     degrees_of_freedom: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse errors that are none."""
-        if not 0 <= self.model_error <= 1:  # what is wrong by more than all of it predicts nothing
+        """Refuse impossible errors."""
+        if not 0 <= self.model_error <= 1:  # an error of more than 100 % predicts nothing
             raise ValueError("Expected a `model_error` from 0 to 1")
         if self.degrees_of_freedom is not None and not 0 <= self.degrees_of_freedom < math.inf:
             raise ValueError("Expected finite `degrees_of_freedom` of at least 0")
@@ -109,7 +109,7 @@ Matrix = tuple[tuple[float, ...], ...]
 
 
 def _is_covariance(matrix: Matrix, rounded: float = 1e-5) -> bool:
-    """Whether the correlations have Cholesky's decomposition; `rounded`: matrices are written with six digits."""
+    """Whether the correlations have a Cholesky decomposition; `rounded` allows for six written digits."""
     import numpy as np
 
     found = np.array(matrix, dtype=np.float64).reshape(len(matrix), len(matrix))
@@ -127,7 +127,7 @@ def _is_covariance(matrix: Matrix, rounded: float = 1e-5) -> bool:
 
 
 class Uncertainty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the measurements leave open of the fitted `parameters`: a normal distribution, cut off at their bounds.
+    """Uncertainty of the fitted `parameters`: a normal distribution, truncated at their bounds.
 
     `center` and `covariance` are in the units of the parameters, in that order.
     """
@@ -137,7 +137,7 @@ class Uncertainty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     covariance: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        """Refuse what describes no normal distribution of different parameters."""
+        """Refuse values that describe no normal distribution of different parameters."""
         width = len(self.parameters)
         if len(set(self.parameters)) != width:
             raise ValueError("Expected each of `parameters` once")
@@ -152,7 +152,7 @@ class Uncertainty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Alternative(Uncertainty, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One number of requesters that the measurements allow, with the parameters that go with it.
+    """One number of requesters that the measurements allow, with its parameters.
 
     `share` is the probability of `population`.
     """
@@ -161,7 +161,7 @@ class Alternative(Uncertainty, frozen=True, kw_only=True, forbid_unknown_fields=
     share: float
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of requesters, no probability or no distribution."""
+        """Refuse an impossible number of requesters, probability or distribution."""
         if not 1 <= self.population <= LARGEST_POPULATION:
             raise ValueError(f"Expected a `population` from 1 to {LARGEST_POPULATION}")
         if not 0 <= self.share <= 1:
@@ -170,13 +170,13 @@ class Alternative(Uncertainty, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A calibrated model, as its file in models/ says it.
+    """A calibrated model, as stored in its file in models/.
 
     `kind` names the device, `title` says in words what was calibrated, `source` lists the measurements, `population` is
-    the number of requesters of each volume; `alternatives` (of volumes and pools) or `uncertainty` (of the others) tell
-    what else the measurements allow. `parameters` and `validity` are keyed by name with unit suffix (validity: the
-    range that the measurements cover); `fit` says how well it went. `environment` says where it was measured (machine,
-    release, channel), as far as that is known. `schema_version` counts the changes of this layout.
+    the number of requesters of each volume; `alternatives` (of volumes and pools) or `uncertainty` (of the others)
+    describe what else the measurements allow. `parameters` and `validity` are keyed by name with unit suffix (validity:
+    the range that the measurements cover); `fit` is the quality of the fit. `environment` is where it was measured
+    (machine, release, channel), as far as known. `schema_version` counts the changes of this layout.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -192,7 +192,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     uncertainty: Uncertainty | None = None
 
     def __post_init__(self) -> None:
-        """Refuse parts that contradict each other."""
+        """Refuse contradictory parts."""
         for key, (low, high) in self.validity.items():
             if not low <= high:
                 raise ValueError(f"Expected the lower end first in `validity.{key}`")
@@ -207,7 +207,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
                 raise ValueError(f"Expected `parameters.{key}`, which is uncertain")
 
     def _check_alternatives(self, given: tuple[Alternative, ...]) -> None:
-        """Refuse alternatives that are none to `population`, or to each other."""
+        """Refuse alternatives that contradict `population` or each other."""
         counts = [each.population for each in given]
         if not counts or len(set(counts)) != len(counts):
             raise ValueError("Expected each `population` once in `alternatives`")
@@ -223,10 +223,10 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
-    """Read TOML: the one place that knows what a file of others may make of it."""
+    """Read TOML; a malformed or hostile file raises only TOMLDecodeError."""
     if len(text) > LARGEST_FILE:
         raise tomllib.TOMLDecodeError(f"a file of more than {LARGEST_FILE} characters")
-    most = 40  # dots in a line, beside numbers: tomllib takes the square of the parts of a key
+    most = 40  # dots in a line, without those in numbers: tomllib's time grows with the square of the parts of a key
     for number, line in enumerate(text.split("\n"), 1):
         dots = line.count(".")
         if dots > most and dots - len(_FLOAT.findall(line)) > most:
@@ -240,14 +240,14 @@ def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str
         raise
     except RecursionError:
         raise tomllib.TOMLDecodeError("tables or lists nested too deeply") from None
-    except ValueError:  # an integer beyond what Python converts, a date that no calendar has
+    except ValueError:  # an integer too long for Python to convert, or an impossible date
         raise tomllib.TOMLDecodeError("a number of too many digits, or no such date") from None
 
 
 def read_toml(
     text: str, path: Path | str, way: str, parse_float: Callable[[str], Any] = float
 ) -> dict[str, Any]:
-    """Read the TOML of a file; what is none is told with its line, and `way` says what would make such a file."""
+    """Read the TOML of a file; an error names the line, and `way` says how to make such a file."""
     try:
         return parse_toml(text, parse_float)
     except tomllib.TOMLDecodeError as error:
@@ -258,7 +258,7 @@ def read_toml(
 
 
 def data_path(*parts: str) -> Path:
-    """Where a shipped file or folder of measurements is.
+    """Path of a shipped file or folder of measurements.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def data_path(*parts: str) -> Path:
 
 
 def read_source(publication: str) -> dict[str, Any]:
-    """Read what `source.toml` says of a publication.
+    """Read the `source.toml` of a publication.
 
     Examples
     --------
@@ -314,12 +314,12 @@ def origin(model: Model) -> str:
 
 @cache
 def _shipped_listings(publication: str) -> dict[str, str]:
-    """Where and when each listing of a publication was measured, by its fingerprint; read once a process."""
+    """Where and when each listing of a publication was measured, by SHA-256; read once per process."""
     about = _shelf("data") / publication / "source.toml"
     if not publication or not about.is_file():
         return {}
-    told = _read_toml(about)
-    return {each.get("sha256"): str(told.get("measured_on", "")) for each in told.get("listing", ())}
+    source = _read_toml(about)
+    return {each.get("sha256"): str(source.get("measured_on", "")) for each in source.get("listing", ())}
 
 
 def model_names() -> list[str]:
@@ -334,7 +334,7 @@ def model_names() -> list[str]:
 
 
 def models_path(name: str) -> Path:
-    """Where a shipped model file is."""
+    """Path of a shipped model file."""
     if name not in model_names():
         known = ", ".join(model_names()) or "none"
         raise InputError("model", name, f"a model file, or the name of a shipped model ({known})")
@@ -392,7 +392,7 @@ def write_model(model: Model, path: Path, *, force: bool = False) -> None:
 
 
 def read_laws(publication: str) -> dict[str, dict[str, float]]:
-    """Laws of a publication that were fitted with some of its runs left out, to be judged by those.
+    """Models of a publication that were fitted without some of its runs, in order to be tested on those.
 
     Examples
     --------
@@ -406,7 +406,7 @@ def read_laws(publication: str) -> dict[str, dict[str, float]]:
 
 
 def write_laws(laws: Mapping[str, Mapping[str, float]], path: Path, *, force: bool = False) -> None:
-    """Write what `read_laws` reads; an existing file only with `force`."""
+    """Write the file that `read_laws` reads; overwrite only with `force`."""
     import tomli_w
 
     content = {
@@ -417,7 +417,7 @@ def write_laws(laws: Mapping[str, Mapping[str, float]], path: Path, *, force: bo
 
 
 def rounded(value: float) -> float:
-    """Six significant digits: what a fit can mean, and the same on every machine.
+    """Round to six significant digits, more than a fit determines; the result is the same on every machine.
 
     Examples
     --------
@@ -428,7 +428,7 @@ def rounded(value: float) -> float:
 
 
 def sha256(path: Path) -> str:
-    """Fingerprint of a file's bytes; of a folder, such as an archive, of the names and fingerprints of its files."""
+    """SHA-256 of a file's bytes; of a folder, such as an archive, SHA-256 of the names and digests of its files."""
     if not path.is_dir():
         return hashlib.sha256(read_bytes(path)).hexdigest()
     found = hashlib.sha256()
@@ -438,13 +438,13 @@ def sha256(path: Path) -> str:
 
 
 def _shelf(name: str) -> Path:
-    """Find a shelf: inside the package in a wheel, beside it in a checkout or an editable install."""
+    """Find `data` or `models`: inside the package in a wheel, next to it in a checkout or an editable install."""
     inside = Path(__file__).parent / name
     return inside if inside.is_dir() else Path(__file__).parent.parent / name
 
 
 def read_bytes(path: Path, expected: str = "a file") -> bytes:
-    """Content of a file; a ReportError that says what was `expected` where it cannot be read."""
+    """Content of a file; if it cannot be read, a ReportError says what was `expected`."""
     try:
         return path.read_bytes()
     except (OSError, ValueError) as error:
@@ -472,7 +472,7 @@ def _decode(content: dict[str, Any], path: Path) -> Model:
         found = "none" if version is None else repr(version)
         problem = f"expected `schema_version` = {SCHEMA_VERSION}, found {found}"
         raise ReportError(path, f"{problem}; `planner calibrate -o` writes model files")
-    # msgspec names no key of a table it walks into, so each entry is tried on its own first.
+    # msgspec does not name the key of a nested table, so each entry is converted on its own first.
     for table, kind in (("parameters", Parameter), ("validity", Range)):
         entries = content.get(table)
         for key, entry in entries.items() if isinstance(entries, dict) else ():
@@ -482,7 +482,7 @@ def _decode(content: dict[str, Any], path: Path) -> Model:
 
 
 def _convert(content: Any, kind: Any, path: Path, key: str) -> Any:
-    """Convert what TOML gave, naming the path to the key that does not fit."""
+    """Convert parsed TOML; an error names the path to the key that does not fit."""
     try:
         return msgspec.convert(content, kind)
     except msgspec.ValidationError as error:
@@ -492,7 +492,7 @@ def _convert(content: Any, kind: Any, path: Path, key: str) -> Any:
 
 
 def _without_none(value: Any) -> Any:
-    """Drop what is None: TOML has no word for it, and a missing key reads back as None."""
+    """Drop None: TOML has no null, and a missing key reads back as None."""
     if isinstance(value, dict):
         return {key: _without_none(item) for key, item in value.items() if item is not None}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""One map over partitions, two executors: processes of this machine, or the workers of a Dask cluster."""
+"""Map a function over partitions, with processes of this machine or the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ from planner.errors import InputError, MissingExtraError, PlannerError
 if TYPE_CHECKING:
     from distributed import Client, as_completed
 
-ATTEMPTS: Final = 3  # times that a part may end its process before it counts as the cause
+ATTEMPTS: Final = 3  # crashes of its process after which a part counts as the cause
 PATIENCE: Final = 10  # seconds to wait for a scheduler, and again for its first worker
-ABSENT: Final = 60  # seconds without any worker after which nobody waits for another one
-POLLS: Final = 10  # looks a second at what a cluster has done
+ABSENT: Final = 60  # seconds without any worker before giving up
+POLLS: Final = 10  # polls of a cluster per second
 ONE_THREAD: Final = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # Versions that must not differ.
 SAME: Final = ("zvm-planner", "distributed", "dask", "polars", "numpy", "scipy")
 SCHEMES: Final = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
 Part = TypeVar("Part")
 Value = TypeVar("Value")
-Tell = Callable[[int], None]
+Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """A part without a value: its `name`, the `problem`, and the `exit_code` that stands for it."""
+    """A part that failed: its `name`, the `problem`, and its `exit_code`."""
 
     name: str
     problem: str
     exit_code: int = PlannerError.exit_code
 
 
-_WATCH: ContextVar[tuple[Tell, Tell] | None] = ContextVar("watch", default=None)
+_WATCH: ContextVar[tuple[Progress, Progress] | None] = ContextVar("watch", default=None)
 
 
 @contextmanager
-def watched(more: Tell, done: Tell) -> Iterator[None]:
-    """Let somebody watch the work that is shared out meanwhile, unless it has its own `done`."""
+def watched(more: Progress, done: Progress) -> Iterator[None]:
+    """Report the progress of each `run` in this context that has no `done` of its own."""
     token = _WATCH.set((more, done))
     try:
         yield
@@ -69,9 +69,9 @@ def run(
 ) -> list[Value | Failed]:
     """Apply a function to every part, on all processors of this machine or on a cluster.
 
-    A part that raises an error is named and the others are answered. A process that ends (killed, out of memory) costs
-    time only: what it worked on is done again, and a part that ends its process three times is named. Parts travel:
-    they are names of partitions, not their rows. `done` is told of the number of parts done since it was last called.
+    A part that raises an error gives a `Failed`; the others are still answered. If a process dies (killed, out of
+    memory), its part runs again; a part whose process dies three times gives a `Failed`. Parts are sent between
+    processes: names of partitions, not their rows. `done` receives the number of parts done since its last call.
     """
     watch = _WATCH.get()
     if done is None and watch is not None:
@@ -80,7 +80,7 @@ def run(
     if workers is not None and workers < 1:
         raise InputError("workers", workers, "a count of at least 1")
     if scheduler is not None and workers is not None:
-        raise InputError("workers", workers, "it without a scheduler, whose workers are started beside it")
+        raise InputError("workers", workers, "no workers with a scheduler: it has its own")
     tell = done or (lambda count: None)
     if scheduler is not None:
         return _on_cluster(function, parts, scheduler, tell)
@@ -89,19 +89,19 @@ def run(
 
 
 def _here(function: Callable[[Any], Any], parts: Sequence[Any], tell: Callable[[int], None]) -> list[Any]:
-    """All parts in this process."""
+    """Run all parts in this process."""
     found = []
     for part in parts:
         try:
             found.append(function(part))
-        except Exception as error:  # whatever a poisoned part raises is said of it
+        except Exception as error:  # any error of a part belongs in its result
             found.append(_failed(part, error))
         tell(1)
     return found
 
 
 def _failed(part: object, problem: BaseException | str) -> Failed:
-    """What is said of a part that an error of the function, or the end of its process, left without a value."""
+    """Describe a part that failed, by an error of the function or the end of its process."""
     name = str(getattr(part, "name", part))
     if isinstance(problem, PlannerError):
         return Failed(name=name, problem=str(problem), exit_code=problem.exit_code)
@@ -112,10 +112,10 @@ def _failed(part: object, problem: BaseException | str) -> Failed:
 
 
 class _Processes:
-    """Processes of this machine; at most as many parts are given out as there are processes.
+    """Processes of this machine; no more parts are submitted than there are processes.
 
-    So whatever was given out when a process ended is suspect, and nothing else. Suspects are tried again one at a time,
-    which tells the part that ends its process from those beside it.
+    So when a process dies, only the parts submitted at that time are suspect. Suspects run again one at a time, which
+    shows the one that kills its process.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class _Processes:
         self.waiting = deque(range(len(parts)))
 
     def run(self) -> list[Any]:
-        """Values of all parts in their order, `Failed` where there is none."""
+        """Values of all parts in order, `Failed` where there is none."""
         with _one_thread_each(), _without_main():
             while self.waiting:
                 suspects = self._together()
@@ -142,7 +142,7 @@ class _Processes:
         return ProcessPoolExecutor(count, mp_context=get_context("spawn"))
 
     def _together(self) -> list[int]:
-        """Work until nothing is left or a process ended; parts that were given out then."""
+        """Work until nothing is left or a process dies; return the parts submitted at that time."""
         before = set(active_children())
         with self._pool(self.count) as pool:
             out: dict[Future[Any], int] = {}
@@ -156,19 +156,19 @@ class _Processes:
                         self._collect(future, out[future])
                         del out[future]
             except BrokenProcessPool:
-                for future, k in out.items():  # what was finished in the same moment is kept
+                for future, k in out.items():  # keep what finished in the same moment
                     if future.done() and not isinstance(future.exception(), BrokenProcessPool):
                         self._collect(future, k)
                 return [k for k in out.values() if k not in self.found]
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
-                for process in set(active_children()) - before:  # who was told to end does not wait for them
+                for process in set(active_children()) - before:  # an interrupt does not wait for them
                     process.terminate()
                 raise
         return []
 
     def _collect(self, future: Future[Any], k: int) -> None:
-        """Keep a value or an error of the function; a process that ended is raised."""
+        """Keep a value or an error of the function; raise if the process died."""
         error = future.exception()
         if isinstance(error, BrokenProcessPool):
             raise error
@@ -176,7 +176,7 @@ class _Processes:
 
     def _alone(self, k: int) -> None:
         """Try a suspect again in a process of its own."""
-        for _ in range(ATTEMPTS - 1):  # the first time it stood beside others
+        for _ in range(ATTEMPTS - 1):  # the first attempt ran along with others
             with self._pool(1) as pool:
                 try:
                     self._collect(pool.submit(self.function, self.parts[k]), k)
@@ -189,7 +189,7 @@ class _Processes:
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Processes that are started meanwhile use one thread each, unless the environment says otherwise."""
+    """Let processes started in this context use one thread each, unless the environment says otherwise."""
     added = [variable for variable in ONE_THREAD if variable not in os.environ]
     os.environ.update(dict.fromkeys(added, "1"))
     try:
@@ -201,7 +201,7 @@ def _one_thread_each() -> Iterator[None]:
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """Processes that are started meanwhile do not run the script of the user again: what they do stands in modules."""
+    """Keep processes started in this context from running the user's script again; they need only modules."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -213,7 +213,7 @@ def _without_main() -> Iterator[None]:
 def _on_cluster(
     function: Callable[[Any], Any], parts: Sequence[Any], address: str, tell: Callable[[int], None]
 ) -> list[Any]:
-    """All parts on the workers of a scheduler, which gives a part whose worker ended to another one."""
+    """Run all parts on the workers of a scheduler, which gives the part of a dead worker to another one."""
     try:
         from distributed import as_completed
     except ImportError as error:
@@ -237,9 +237,9 @@ def _on_cluster(
 
 
 def _as_they_end(
-    client: Client, ended: as_completed, address: str, many: int, pause: Callable[[float], None] = time.sleep
+    client: Client, ended: as_completed, address: str, parts: int, pause: Callable[[float], None] = time.sleep
 ) -> Iterator[Any]:
-    """Futures of so many parts in the order in which they end, as long as there are workers, or new ones come."""
+    """Yield the futures of `parts` parts as they end, as long as there are workers or new ones join."""
     found = without = 0
     for poll in count(1):
         while ended.has_ready():
@@ -249,10 +249,10 @@ def _as_they_end(
             return
         pause(1 / POLLS)
         if poll % POLLS == 0 and client.status == "running":
-            with suppress(OSError):  # of a scheduler that goes away its futures tell
+            with suppress(OSError):  # if the scheduler goes away, the futures show it
                 without = 0 if client.nthreads() else without + 1
         if without >= ABSENT:
-            gone = f"there has been none for {ABSENT} s, {found} of {many} parts are done"
+            gone = f"there has been none for {ABSENT} s, {found} of {parts} parts are done"
             raise InputError(
                 "scheduler",
                 address,
@@ -261,14 +261,14 @@ def _as_they_end(
 
 
 def _guarded(task: tuple[Callable[[Any], Any], Any]) -> Any:
-    """The function on a worker; an error of it is a value, so that the scheduler does not log it as its own."""
+    """Run the function on a worker; return its error as a value, so that the scheduler does not log it as its own."""
     function, part = task
     (value,) = _here(function, [part], lambda count: None)
     return value
 
 
 def _ended(part: object, future: Any) -> Failed:
-    """What is said of a part whose workers ended, one after the other."""
+    """Describe a part whose workers died one after the other."""
     error = future.exception()
     if type(error).__name__ == "KilledWorker":
         return _failed(part, "its worker ended each time it was tried (killed, or out of memory)")
@@ -277,15 +277,15 @@ def _ended(part: object, future: Any) -> Failed:
 
 @contextmanager
 def _client(address: str) -> Iterator[Client]:
-    """A connection to a scheduler that has workers."""
+    """Connect to a scheduler that has workers."""
     from distributed import Client
 
     if not address.startswith(SCHEMES):
         raise InputError("scheduler", address, "an address such as tcp://HOST:8786")
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what happens is said once, by the planner
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # the planner reports each problem once
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of versions that differ, which are refused below
+            warnings.simplefilter("ignore")  # about different versions, which are refused below
             client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -305,7 +305,7 @@ def _client(address: str) -> Iterator[Client]:
 
 
 def _refuse_other_versions(client: Client, address: str) -> None:
-    """Refuse workers, or a scheduler, of other versions: both are named."""
+    """Refuse workers, or a scheduler, of other versions; the message names both versions."""
     said: Any = client.get_versions(check=False, packages=list(SAME))
     others = {
         "the scheduler": said["scheduler"],
@@ -316,7 +316,7 @@ def _refuse_other_versions(client: Client, address: str) -> None:
         theirs = _versions(of)
         for package in ("python", *SAME):
             if who == "the scheduler" and package not in {"python", "dask", "distributed"}:
-                continue  # it moves the parts, and opens none
+                continue  # it passes parts on without unpickling them
             if mine.get(package) != theirs.get(package):
                 raise InputError(
                     "scheduler", address,
@@ -325,7 +325,7 @@ def _refuse_other_versions(client: Client, address: str) -> None:
                 )  # fmt: skip
 
 
-def _versions(told: Mapping[str, Any]) -> dict[str, str | None]:
-    """Version of each package at one place; of Python the first two numbers, which decide what it can unpack."""
-    python = ".".join(str(told["host"]["python"]).split(".")[:2])
-    return {**told["packages"], "python": python}
+def _versions(reported: Mapping[str, Any]) -> dict[str, str | None]:
+    """Version of each package on one host; of Python major and minor, which decide what it can unpickle."""
+    python = ".".join(str(reported["host"]["python"]).split(".")[:2])
+    return {**reported["packages"], "python": python}

@@ -1,4 +1,4 @@
-"""A quantity, declared once: parameters, questions, figures and columns of files follow from it."""
+"""Declare a quantity once: parameters, questions, figures and columns of files follow from it."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ LARGEST_GRID: Final = 10_000  # values of a range, combinations of a grid
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """Something that has a number or a word: what a model file holds, a user sets, a table has or an answer shows.
+    """A number or a word in a model file, a setting, a table or an answer.
 
     * `key`: its name, without unit.
     * `meaning`: what it is.
-    * `unit`: a key of `planner.units.UNITS`, in which its number is kept or, for columns and figures, shown.
+    * `unit`: a key of `planner.units.UNITS`: the unit in which it is kept or, for columns and figures, shown.
     * `low` and `high`: smallest and largest value, in that unit.
-    * `zero`: whether 0 is allowed although `low` lies above it, where a fit cannot go.
+    * `zero`: whether 0 is allowed although a fit cannot go below `low`.
     * `whole`: whether it is a count.
-    * `words`: what it may say, where it is no number.
-    * `default`: what holds where nothing is said.
-    * `symbol`: how equations call it.
-    * `example`: how one sets it.
-    * `label`: how people read it in a table.
-    * `decimals`: digits after the point at most, for people.
+    * `words`: allowed words, if it is not a number.
+    * `default`: value where none is given.
+    * `symbol`: its symbol in equations.
+    * `example`: an example of setting it.
+    * `label`: its heading in a table for people.
+    * `decimals`: most digits after the point, for people.
     * `digits`: significant digits, for people.
-    * `error_of`: figure whose size the error of the law is a part of; its own where empty.
+    * `error_of`: figure of which the model error is a share; this figure itself where empty.
     * `dtype`: polars type of its column in a table.
-    * `open_above`: whether it has no upper end where nothing bounds what is asked of the device.
-    * `of`: takes it from a row; or the path to an attribute, as ``outcome.response_time``, whose numbers are SI; None
-      where it is an attribute or an entry of that name, in `unit`.
+    * `open_above`: whether it has no upper end where the demand on the device has no upper bound.
+    * `of`: function that takes it from a row; or an attribute path in SI units, as ``outcome.response_time``; None for
+      an attribute or an entry named `key`, in `unit`.
     """
 
     key: str
@@ -66,16 +66,16 @@ class Quantity:
 
     @property
     def factor(self) -> float:
-        """SI units in one of `unit`; 1 where it is a word for people."""
+        """SI units in one `unit`; 1 where the unit is only a label."""
         return units.UNITS[self.unit].factor if self.unit in units.UNITS else 1.0
 
     @property
     def span(self) -> str:
-        """A range of it as one types it."""
+        """Example of a range, as users type it."""
         return units.SPANS.get(units.UNITS[self.unit].dimension, "0:1:0.1")
 
     def in_row(self, row: Any) -> Any:
-        """Take it from a row: a number in `unit`, a word, or None where there is none."""
+        """Take the value from a row: a number in `unit`, a word, or None."""
         if isinstance(self.of, str):
             return self._at(row, self.of)
         if self.of is not None:
@@ -83,14 +83,14 @@ class Quantity:
         return row[self.file_key] if isinstance(row, Mapping) else getattr(row, self.key)
 
     def _at(self, row: Any, path: str) -> Any:
-        """Follow a path, to a number in `unit` where it ends at one; None where something on the way is."""
+        """Follow an attribute path to a value in `unit`; None if any step of it is None."""
         for name in path.split("."):
             row = None if row is None else getattr(row, name)
         value = row.item() if getattr(row, "shape", None) == () else row
         return value if self.factor == 1 or value is None else value / self.factor
 
     def read(self, text: str) -> Value:
-        """Read what it is set to.
+        """Read a setting.
 
         >>> Quantity(key="think_time", unit="s").read("0.2ms")
         0.0002
@@ -98,7 +98,7 @@ class Quantity:
         return self.taken(text if self.words else self._number(text), text)
 
     def taken(self, value: Any, shown: Any = None) -> Value:
-        """Take one of its words or an allowed number in `unit`; `shown` is the text that it was read from.
+        """Check one of its words or a number in `unit`; `shown` is the original text, for the message.
 
         >>> Quantity(key="hit_ratio", unit="share", high=1.0).taken(1.5)
         Traceback (most recent call last):
@@ -128,13 +128,13 @@ class Quantity:
         return units.parse_count(text, argument=self.key)
 
     def plain(self, value: Value, factor: float = 1.0) -> Value | int:
-        """A value as programs read it, in a unit of so many SI units."""
+        """A value for programs, in a unit of `factor` SI units."""
         if isinstance(value, str) or math.isinf(value):
             return value if isinstance(value, str) else "unlimited"
         return int(value) if self.whole else value / factor
 
     def holds(self, value: float) -> bool:
-        """Tell whether a number is allowed."""
+        """Whether a number is allowed."""
         inside = self.low <= value <= self.high or (value == 0 and self.zero)
         return inside and (not self.whole or float(value).is_integer())
 
@@ -151,7 +151,7 @@ def span(
     text: str, read: Callable[[str], Value], step: Callable[[str], Value], *, whole: bool, expected: str, example: str,
     argument: str = "over",
 ) -> tuple[float, ...]:  # fmt: skip
-    """Read KEY=first:last:step, both ends included; whole numbers step by 1 without it; errors name `argument`."""
+    """Read KEY=first:last:step, both ends included; the step of whole numbers defaults to 1; errors name `argument`."""
     _, sign, value = text.partition("=")
     parts = [part.strip() for part in value.split(":")]
     if not sign or len(parts) not in ({2, 3} if whole else {3}):
@@ -166,11 +166,11 @@ def span(
     count = math.floor((high - low) / by + 1e-9) + 1
     if count > LARGEST_GRID:
         raise InputError(argument, text, f"at most {LARGEST_GRID} values")
-    return tuple(min(low + by * k, high) for k in range(count))  # not beyond the end by rounding
+    return tuple(min(low + by * k, high) for k in range(count))  # rounding must not pass the end
 
 
 def vary(over: Iterable[tuple[str, Hashable]], fixed: Collection[Hashable]) -> None:
-    """Refuse what varies and is set as well; `over` is what messages call it, and what it is."""
+    """Refuse keys that are both varied and fixed; `over` has the name for the message and the key."""
     for name, what in over:
         if what in fixed:
             raise InputError("over", name, "a key that is not set as well")

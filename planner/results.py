@@ -1,4 +1,4 @@
-"""Base classes: of results, with units and labels, to_frame, _repr_html_ and plot; and of records of arrays; groups."""
+"""Base classes of results (units, labels, to_frame, _repr_html_, plot) and of records of arrays; grouping by key."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Value = TypeVar("Value")
 
 
 def by_key(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """Values by their key, both in the order in which they come.
+    """Group values by key, both in order of appearance.
 
     Examples
     --------
@@ -42,21 +42,21 @@ def by_key(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ArrayFields:
-    """Base of records of arrays, a field each, whose elements are chosen or changed in all of them at once."""
+    """Base of records with one array per field; elements are chosen or changed in all arrays at once."""
 
     def changed(self, change: Callable[[Any], Any]) -> Self:
-        """Change all of them in one way."""
+        """Apply `change` to every array."""
         return type(self)(
             **{item.name: change(getattr(self, item.name)) for item in dataclasses.fields(self)}
         )
 
     def of(self, index: Any) -> Self:
-        """Choose some of the elements."""
+        """Choose elements by index."""
         return self.changed(lambda values: values[index])
 
     @classmethod
     def joined(cls, parts: Sequence[Self], axis: int = 0) -> Self:
-        """Put those of several one after the other."""
+        """Concatenate several records."""
         if len(parts) == 1:
             return parts[0]
         names = [item.name for item in dataclasses.fields(cls)]
@@ -71,14 +71,14 @@ def quantity(label: str, unit: str = "") -> Any:
     Parameters
     ----------
     label : str
-        How people read it.
+        Its heading for people.
     unit : str, optional
         Unit of the stored values, empty for counts and shares.
 
     Returns
     -------
     dataclasses.Field
-        A field that carries both.
+        A field with label and unit as metadata.
     """
     return dataclasses.field(metadata={"label": label, "unit": unit})
 
@@ -113,7 +113,7 @@ class Result(Tabular):
         return {**fields, **self.derived}
 
     def table(self) -> render.Table:
-        """All numbers as columns, one row an element of the broadcast shape."""
+        """All numbers as columns, one row per element of the broadcast shape."""
         named = self.quantities()
         arrays = np.broadcast_arrays(*map(self._aligned, named))
         return tabled(
@@ -122,11 +122,11 @@ class Result(Tabular):
         )
 
     def _aligned(self, name: str) -> Array:
-        """One of the numbers with the axes of all of them."""
+        """One number, broadcast to the shape of all."""
         return np.asarray(getattr(self, name))
 
     def plot(self, x: str | None = None, y: str | None = None, axes: Axes | None = None) -> Axes:
-        """Draw one number of the result against another, with the band of its interval where it has one."""
+        """Draw one number of the result against another, with its interval as a band if it has one."""
         columns = {column.name: column for column in self.table().columns}
         first, second, *_ = columns
         x = first if x is None else x

@@ -1,4 +1,4 @@
-"""Sliders for notebooks: they move a question, and what it answers is shown in words and as a picture."""
+"""Sliders for notebooks: they change a question; its answer is shown in words and as a picture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "choice", "count", "explore", "number"]
 
-# Where the sliders began.
+# The picture at the initial values of the sliders.
 GHOST: Final[dict[str, Any]] = {"color": "0.75", "markersize": 3, "linewidth": 1.2, "zorder": 0.5}
 WIDEST: Final = "760px"
 HEADLINE: Final = '<div style="font-weight:bold; max-width:{wide}; line-height:1.4">{text}</div>'
@@ -47,11 +47,11 @@ def number(label: str, value: float, low: float, high: float, *, step: float, un
     label : str
         What it is, in words.
     value, low, high : float
-        Where the slider stands, and its ends, in `unit`.
+        Initial value and ends of the slider, in `unit`.
     step : float
-        What one move is, in `unit`.
+        Step of the slider, in `unit`.
     unit : str, optional
-        Printed behind the words.
+        Printed after the label.
 
     Returns
     -------
@@ -76,11 +76,11 @@ def count(label: str, value: int, low: int, high: int, *, step: int = 1, unit: s
     label : str
         What it is, in words.
     value, low, high : int
-        Where the slider stands, and its ends, in `unit`.
+        Initial value and ends of the slider, in `unit`.
     step : int, optional
-        What one move is.
+        Step of the slider.
     unit : str, optional
-        Printed behind the words.
+        Printed after the label.
 
     Returns
     -------
@@ -104,9 +104,9 @@ def choice(label: str, options: Sequence[str], value: str | None = None) -> Any:
     label : str
         What is chosen.
     options : sequence of str
-        From what.
+        The choices.
     value : str, optional
-        Which one it is at first; the first one where None.
+        Initial choice; the first one where None.
 
     Returns
     -------
@@ -127,24 +127,24 @@ def _label(label: str, unit: str) -> str:
 
 
 def _common() -> dict[str, Any]:
-    """A slider asks once, when it is let go."""
+    """Options of every slider: the question is asked when the slider is released."""
     return {"continuous_update": False, "style": STYLE, "layout": LAYOUT}
 
 
 def explore(question: Callable[..., Shown], /, **controls: Any) -> Panel:
-    """Ask a question again whenever a slider moves: one line of words, and the picture.
+    """Answer a question again whenever a slider moves, in one line of words and a picture.
 
     Parameters
     ----------
     question : callable
-        Is given the value of each control by its name; returns an answer, axes, words, or words and axes.
+        Takes the value of each control by name; returns an answer, axes, words, or words and axes.
     **controls : ipywidgets.Widget
-        What `number`, `count` and `choice` make, by the name of the argument.
+        Widgets from `number`, `count` and `choice`, by the name of the argument.
 
     Returns
     -------
     Panel
-        The controls and what was answered, which a notebook shows.
+        The controls and the answer, for a notebook to show.
 
     Raises
     ------
@@ -155,9 +155,9 @@ def explore(question: Callable[..., Shown], /, **controls: Any) -> Panel:
 
 
 class Panel:
-    """Controls, and below them what was answered.
+    """Controls with the answer below them.
 
-    An error of the planner, a question without an answer among them, is one red line; the next move asks again.
+    An error of the planner is shown as one red line; the next move asks again.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Panel:
     controls : dict
         The widgets.
     box : ipywidgets.VBox
-        What moves in a notebook.
+        The interactive widget of a notebook.
 
     Raises
     ------
@@ -206,7 +206,7 @@ class Panel:
         self._drawn.layout.display = "" if self.picture else "none"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        """What Jupyter shows; a page on which nothing moves shows the answer as it is now."""
+        """MIME bundle for Jupyter; a static page shows the current answer."""
         standing = ", ".join(f"{each.description} {each.value}" for each in self.controls.values())
         page = STANDING.format(text=html.escape(standing)) + self.words
         if self.picture:
@@ -218,7 +218,7 @@ class Panel:
         """Words as HTML and a picture as SVG; an error is one red line without a picture."""
         began = ""
         try:
-            words, axes = _told(self._question(**values))
+            words, axes = _words_and_axes(self._question(**values))
             if axes is not None and self._first is not None:
                 began = BEGAN if self._first.below(axes) else ""
             elif axes is not None:
@@ -230,7 +230,7 @@ class Panel:
 
 
 class _Start:
-    """The first picture of a panel: its size, the limits of its axes and its lines."""
+    """The first picture of a panel: size, axis limits and lines."""
 
     def __init__(self, axes: Axes) -> None:
         figure = figure_of(axes)
@@ -243,7 +243,7 @@ class _Start:
         ]  # fmt: skip
 
     def below(self, axes: Axes) -> bool:
-        """Draw it in gray below another picture of its kind, whose axes reach at least as far."""
+        """Draw it in gray below another picture of its kind and widen the axes to hold both."""
         figure = figure_of(axes)
         if [_kind(panel) for panel in figure.axes] != self.kinds:
             return False
@@ -257,7 +257,7 @@ class _Start:
 
 
 def _kind(panel: Axes) -> tuple[object, ...]:
-    """What two pictures share whose lines may stand in one: scales, what the axes are, names of rows."""
+    """What two pictures must share for one to show the lines of both: scales, axis labels, row names."""
     from matplotlib.ticker import FixedLocator
 
     axes = [axis for axis in (panel.xaxis, panel.yaxis) if isinstance(axis.get_major_locator(), FixedLocator)]
@@ -266,12 +266,12 @@ def _kind(panel: Axes) -> tuple[object, ...]:
 
 
 def _wider(now: tuple[float, float], then: tuple[float, float]) -> tuple[float, float]:
-    """Limits that hold both; an axis that runs downward goes on to."""
+    """Limits that hold both; an inverted axis stays inverted."""
     low, high = min(*now, *then), max(*now, *then)
     return (low, high) if now[0] <= now[1] else (high, low)
 
 
-def _told(shown: Shown) -> tuple[str, Axes | None]:
+def _words_and_axes(shown: Shown) -> tuple[str, Axes | None]:
     from planner.answer import Answer
 
     if isinstance(shown, str):

@@ -1,4 +1,4 @@
-"""One style for every picture: how it begins, colors that the color blind tell apart, marks that need no color."""
+"""One style for every picture: its layout, colors for the color-blind, and marks that need no color."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 # Of text: contrast 5.
 INKS: Final = dict(zip(COLORS, ("#0072b2", "#b34f00", "#00784f", "#a03d78"), strict=True))
-MARKERS: Final = (("o", 12), ("s", 6), ("^", 7), ("D", 6))  # a small one stays visible on a large one
+MARKERS: Final = (("o", 12), ("s", 6), ("^", 7), ("D", 6))  # a small marker stays visible on a large one
 LINES: Final = ("-", "--", ":", "-.")
 HATCHES: Final = ("", "///", "...", "xx")
 # Contrast 5 or more.
 VERDICTS: Final = {"short": "#b3261e", "enough": "#1a7f37", "spare": "#0550ae", "unknown": "#57606a"}
-SHADES: Final = ("#e3f0ff", "#9cc9f5", "#ffb482")  # of a need: little, within what there is, more than that
+SHADES: Final = ("#e3f0ff", "#9cc9f5", "#ffb482")  # of a need: small, within the aliases, above them
 MEASURED: Final = "black"
 BAND: Final = 0.25  # opacity of the interval of a model
 RANGE: Final = "0.9"  # gray of the strip behind a range of counts
-NINETY: Final = "90 %"  # what every band and error bar holds, wherever it is drawn
+NINETY: Final = "90 %"  # coverage of every band and error bar
 ABOVE: Final = 10  # measured points are drawn over everything
 WIDTH: Final = 8.0  # inches
-LONGEST: Final = 70  # characters of a headline; what else there is to say stands below it, in gray
+LONGEST: Final = 70  # characters of a headline; the rest stands below it, in gray
 SOFT: Final = "#57606a"  # contrast of 6 on white
-CHARACTERS: Final = 15.0  # of the smaller one in an inch
+CHARACTERS: Final = 15.0  # per inch, in the smaller type
 APART: Final = 11.0  # points between two labels
-POINTS: Final = 72.0  # in an inch
-LEADING: Final = 1.3  # height of a line, in sizes of its type
+POINTS: Final = 72.0  # per inch
+LEADING: Final = 1.3  # line height, in type sizes
 
 
 def begin(
@@ -83,13 +83,13 @@ def begin(
 
 
 def begin_result(axes: Axes | None, headline: str, **options: Any) -> list[Axes]:
-    """Begin a picture whose headline says what was asked, a colon and the result: the result comes first."""
+    """Begin a picture with a headline of question, colon and result; show the result first."""
     asked, _, result = headline.partition(": ")
     return begin(axes, headline, title=sentence_case(result), below=f"{asked}.", **options)
 
 
 def parted(headline: str) -> tuple[str, str]:
-    """Part a sentence into what stands in bold, at most `LONGEST` characters, and the rest."""
+    """Split a sentence into a part in bold, at most `LONGEST` characters, and the rest."""
     if len(headline) <= LONGEST + 1:
         return headline.removesuffix("."), ""
     for signs in (r"\. (?=[A-Z])", "; ", ": ", ", ", r"(?<=\)) ", r" (?=\()", " "):
@@ -112,20 +112,20 @@ def _width(axes: Axes) -> float:
 
 
 def figure_of(axes: Axes) -> Figure:
-    """The picture that axes are a part of."""
+    """The figure to which axes belong."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     return figure
 
 
 def title_of(axes: Axes) -> str:
-    """Title of a picture on one line, wherever it stands."""
+    """Title of a picture on one line."""
     figure = figure_of(axes)
     return axes.get_label() or figure.get_label() or " ".join(axes.get_title().split())  # type: ignore[return-value]
 
 
 def new_axes(width: float = 6.4, height: float = 4.4) -> Axes:
-    """Empty axes of a picture of its own, `width` by `height` inches."""
+    """Empty axes in a new picture, `width` by `height` inches."""
     return _axes(1, width, height)[0]
 
 
@@ -146,7 +146,7 @@ def _axes(rows: int, width: float, height: float, *, shared: bool = True) -> lis
 
 
 def _numbers(axes: Axes) -> None:
-    """Write numbers in one way, unless the axes get dates or names, or the user has chosen another."""
+    """Use one number format, unless the axes get dates or names, or the user has chosen another."""
     for axis in (axes.xaxis, axes.yaxis):
         if axis.isDefault_majfmt:
             axis.set_major_formatter(_tick)
@@ -165,17 +165,17 @@ def whole_numbers(axes: Axes, along: Literal["x", "y"] = "x") -> None:
 
 
 def look(k: int) -> tuple[str, str]:
-    """Color and line of the k-th thing that a picture shows."""
+    """Color and line style of the k-th curve of a picture."""
     return COLORS[k % len(COLORS)], LINES[k % len(LINES)]
 
 
 def ink(color: str) -> str:
-    """Color of what is written about something drawn in one of `COLORS`."""
+    """Text color that matches one of `COLORS`."""
     return INKS.get(color, color)
 
 
 def themed(svg: str) -> str:
-    """Give a picture a dark side, for readers who prefer it."""
+    """Add dark colors to a picture, for readers who prefer a dark theme."""
     rules = [
         f'[style*="{kind}: {color}"]{{{kind}:{_dark(color)} !important}}'
         for kind, color in sorted(set(re.findall(r"(fill|stroke): (#[0-9a-f]{6})", svg)))
@@ -187,10 +187,10 @@ def themed(svg: str) -> str:
 
 
 def _dark(color: str) -> str:
-    """The color that takes its place on a dark ground: same hue, light for dark."""
+    """The color to use on a dark background: same hue, inverted lightness."""
     hue, light, saturation = colorsys.rgb_to_hls(*(int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)))
-    light = 0.93 - 0.86 * light  # black text becomes 0.93, a white ground 0.07
-    light = max(light, 0.58) if saturation > 0.3 else light  # noqa: PLR2004 - up to there it counts as a gray
+    light = 0.93 - 0.86 * light  # black text becomes 0.93, a white background 0.07
+    light = max(light, 0.58) if saturation > 0.3 else light  # noqa: PLR2004 - below that it counts as gray
     return "#" + "".join(f"{round(255 * part):02x}" for part in colorsys.hls_to_rgb(hue, light, saturation))
 
 
@@ -201,7 +201,7 @@ def shortened(name: str, most: int) -> str:
 
 
 def logarithmic(axes: Axes, along: Literal["x", "y"], *, linear_below: float | None = None) -> None:
-    """Make an axis logarithmic (linear up to `linear_below`), with numbers that people read: 1, 2, 5, 10 and so on."""
+    """Make an axis logarithmic (linear up to `linear_below`), labeled 1, 2, 5, 10 and so on."""
     from matplotlib.ticker import LogLocator, NullFormatter, SymmetricalLogLocator
 
     scale = axes.set_xscale if along == "x" else axes.set_yscale
@@ -218,11 +218,11 @@ def logarithmic(axes: Axes, along: Literal["x", "y"], *, linear_below: float | N
 
 
 def dated(axes: Axes) -> None:
-    """Write dates and times of day along an axis as briefly as they can be told apart."""
+    """Label an axis with dates and times of day, as briefly as they stay distinct."""
     from matplotlib import dates
 
     untyped: Any = dates
-    locator = untyped.AutoDateLocator(minticks=3, maxticks=round(1.3 * _width(axes)))  # in an inch
+    locator = untyped.AutoDateLocator(minticks=3, maxticks=round(1.3 * _width(axes)))  # per inch
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(untyped.ConciseDateFormatter(locator))
 
@@ -244,19 +244,19 @@ def legend_below(axes: Axes, columns: int = 5) -> None:
         return
     most = CHARACTERS * _width(axes)
     fits = (n for n in range(min(columns, len(labels)), 0, -1) if _wide(labels, n) <= most)
-    fit = next(fits, 1)  # a narrow picture has fewer side by side
+    fit = next(fits, 1)  # fewer columns in a narrow picture
     figure.legend(handles, labels, loc="outside lower center", ncols=fit, frameon=False, fontsize="small")
 
 
 def _wide(labels: Sequence[str], columns: int) -> int:
-    """Characters that a legend takes, its signs of nine each among them."""
-    rows, longer = divmod(len(labels), columns)  # the first columns have a row more
+    """Width of a legend in characters, nine for each of its symbols included."""
+    rows, longer = divmod(len(labels), columns)  # the first columns have one more row
     ends = accumulate((rows + (k < longer) for k in range(columns)), initial=0)
     return sum(max(map(len, labels[a:b])) + 9 for a, b in pairwise(ends))
 
 
 def name_lines(axes: Axes, named: Iterable[tuple[float, str, str]]) -> None:
-    """Name lines at their right ends, moved apart where they would overlap; call it when the limits are set."""
+    """Label lines at their right ends, moved apart where they would overlap; call it once the limits are set."""
     figure = figure_of(axes)
     tall = figure.get_figheight() * POINTS / len(figure.axes) * 0.75
     places: list[list[Any]] = []
@@ -268,7 +268,7 @@ def name_lines(axes: Axes, named: Iterable[tuple[float, str, str]]) -> None:
     for low, high in pairwise(places):
         high[0] = max(high[0], low[0] + gap)
     over = places[-1][0] - 1.0 if places else 0.0
-    for place in reversed(places if over > 0 else []):  # push back what left the top
+    for place in reversed(places if over > 0 else []):  # push back labels above the top
         place[0] = min(place[0], 1.0)
     for high, low in pairwise(reversed(places)):
         low[0] = min(low[0], high[0] - gap)
@@ -282,7 +282,7 @@ def name_lines(axes: Axes, named: Iterable[tuple[float, str, str]]) -> None:
 def band(
     axes: Axes, x: ArrayLike, low: ArrayLike, high: ArrayLike, color: str, label: str | None = None
 ) -> None:
-    """Fill what an interval of a model holds."""
+    """Fill the area of an interval of a model."""
     axes.fill_between(x, low, high, color=color, alpha=BAND, linewidth=0, label=label)
 
 
@@ -295,7 +295,7 @@ def answer(axes: Axes, place: Any, within: Iterable[float], label: str | None = 
 
 
 def name_point(axes: Axes, name: str, place: tuple[Any, Any], color: str, *, above: bool = True) -> None:
-    """Name a point right beside it, readable over lines."""
+    """Label a point right next to it, readable over lines."""
     axes.annotate(
         name, place, xytext=(7, 5 if above else -5), textcoords="offset points", va="bottom" if above else "top",
         color=ink(color), fontsize="small", zorder=ABOVE + 1,
@@ -304,7 +304,7 @@ def name_point(axes: Axes, name: str, place: tuple[Any, Any], color: str, *, abo
 
 
 def stacked(axes: Axes, names: Sequence[str], parts: Mapping[str, Sequence[float]]) -> list[float]:
-    """Draw bars whose parts stand on each other, told apart by color and by hatch."""
+    """Draw stacked bars, distinguished by color and hatch."""
     heights = [0.0] * len(names)
     looks = zip(parts.items(), cycle(COLORS), cycle(HATCHES), strict=False)
     for (label, values), color, hatch in looks:

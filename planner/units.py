@@ -1,9 +1,9 @@
-"""The only place where units convert: factors, parsing of quantities people type, display of quantities.
+"""The only place that converts units: factors, parsing of typed quantities, display of quantities.
 
 Inside the planner every number is SI: seconds, 1/second, bytes, shares of one. Sizes of storage follow z/VM:
 "GB" means 2**30 bytes, exactly like "GiB". Data rates follow the same rule, "MB/s" means 2**20 bytes a second: the
-published KB/s agree with the published page rates with 1024 bytes and disagree with 1000. Nominal rates of
-channels are rounder than the 5 % between the two.
+published KB/s agree with the published page rates with 1024 bytes and disagree with 1000. Nominal channel rates are
+rounded more coarsely than the 5 % between the two.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ MILLISECOND: Final = 1e-3
 MICROSECOND: Final = 1e-6
 MONITOR_TIME: Final = 128e-6  # s; unit of the device times in monitor records
 FRAME: Final = 4096
-ADDRESSES: Final = 256  # of a control unit: bases and aliases
-MOST_ALIASES: Final = ADDRESSES - 1  # one address is a base at least
+ADDRESSES: Final = 256  # per control unit: bases and aliases
+MOST_ALIASES: Final = ADDRESSES - 1  # at least one address is a base
 SEGMENT: Final = 2**20
 GIB: Final = 2**30
 KILOBYTE: Final = 2**10
 PERCENT: Final = 0.01
 MEGABYTE: Final = 2**20
 
-DIGITS: Final = 3  # significant ones, of whatever was computed
-EXACT: Final = 9  # of what somebody gave
+DIGITS: Final = 3  # significant digits of a computed number
+EXACT: Final = 9  # significant digits of a given number
 SMALL: Final = 1e-4  # a smaller number is written with an exponent
-LARGE: Final = 1e15  # a larger one as well: a float does not hold its digits
-MOST_BARE_SHARE: Final = 5.0  # bare numbers from here on are taken for percent without their sign
+LARGE: Final = 1e15  # so is a larger one: a float does not hold its digits
+MOST_BARE_SHARE: Final = 5.0  # a larger bare number may be a percentage without its sign
 
 Dimension = Literal["time", "rate", "data rate", "storage", "share"]
 
@@ -44,10 +44,10 @@ class Unit(NamedTuple):
 
     * `dimension`: what it measures; empty for a bare number.
     * `factor`: SI units in one.
-    * `typed`: whether people type it behind a number; the others are units of columns, keys and models.
-    * `suffix`: what a key ends in; the unit itself where None, nothing where empty: rates are per second and counts are
+    * `typed`: whether people type it after a number; the others are units of columns, keys and models.
+    * `suffix`: ending of a key; the unit itself where None, nothing where empty: rates are per second and counts are
       bare.
-    * `shown`: unit in which people read a number that is kept in this one.
+    * `shown`: unit in which people see a number that is kept in this one.
     """
 
     dimension: Dimension | Literal[""]
@@ -61,7 +61,7 @@ def _typed(dimension: Dimension, factors: dict[str, float]) -> dict[str, Unit]:
     return {name: Unit(dimension, factor) for name, factor in factors.items()}
 
 
-# The only map of units: factors, keys of files, columns of tables and what may be typed follow from it.
+# The only map of units: factors, keys of files, columns of tables and the units that may be typed.
 UNITS: Final[dict[str, Unit]] = {
     **_typed("time", {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}),
     **_typed("rate", {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600}),
@@ -101,7 +101,7 @@ EXAMPLES: Final[dict[Dimension, str]] = {
     "storage": "a size such as 256GB",
     "share": "a share such as 5%",
 }
-SPANS: Final[dict[str, str]] = {  # ranges as one types them, by dimension
+SPANS: Final[dict[str, str]] = {  # ranges as users type them, by dimension
     "time": "0.1ms:1ms:0.1ms",
     "rate": "100/s:500/s:100/s",
     "data rate": "10MB/s:50MB/s:10MB/s",
@@ -109,7 +109,7 @@ SPANS: Final[dict[str, str]] = {  # ranges as one types them, by dimension
 
 
 def suffix(unit: str) -> str:
-    """What the name of a number ends in, so that a file says its unit.
+    """Suffix that a key gets for its unit.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def suffix(unit: str) -> str:
 
 
 def shown(unit: str) -> tuple[str, float]:
-    """In which unit people read a number.
+    """Unit in which people see a number, and its factor.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def shown(unit: str) -> tuple[str, float]:
 
 
 def rounded(value: float, most: int | None = None, digits: int = DIGITS) -> tuple[float, int]:
-    """Round to significant digits, of which at most `most` stand after the point; also tell how many do.
+    """Round to significant digits, at most `most` of them after the point; also return the digits after the point.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def readable(value: float, most: int | None = None, digits: int = DIGITS, *, zer
 
 
 def given(value: float) -> str:
-    """Write a number that somebody gave, with all its digits.
+    """Write a given number with all its digits.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def given(value: float) -> str:
 
 
 def percent(part: float, digits: int = DIGITS, *, signed: bool = False) -> str:
-    """Write a share of one in percent, to a tenth from one percent on.
+    """Write a share of one in percent; to a tenth if it is at least one percent.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def percent(part: float, digits: int = DIGITS, *, signed: bool = False) -> str:
 
 
 def ends(of: Iterable[float], most: int | None = None, digits: int = DIGITS) -> tuple[str, str, str]:
-    """Write the ends of an interval and the value between them, which share their digits after the point.
+    """Write the ends of an interval and the value between them, with at most as many decimals as the value.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def share(given: str | float, argument: str, *, zero: bool = True) -> float:
     Parameters
     ----------
     given : str or float
-        With a percent sign, or a number of its own.
+        With a percent sign, or a bare number.
     argument : str
         Name to use in an error message.
     zero : bool, optional
@@ -286,8 +286,8 @@ def share(given: str | float, argument: str, *, zero: bool = True) -> float:
     Raises
     ------
     InputError
-        Not a share, negative, not finite, or zero where it must not be; a bare number of 5 and more, which may be
-        meant in percent.
+        Not a share, negative, not finite, or zero where it must not be; or a bare number of 5 or more, which may mean
+        percent.
 
     Examples
     --------
@@ -302,7 +302,7 @@ def share(given: str | float, argument: str, *, zero: bool = True) -> float:
     if math.isnan(value) or (value == 0 and not zero):
         raise InputError(argument, given, wanted)
     if value >= MOST_BARE_SHARE:
-        raise InputError(argument, given, f"{wanted}; {text} of itself, or {text}%? A percent sign tells")
+        raise InputError(argument, given, f"{wanted}; {text} times itself, or {text}%? Add a percent sign")
     return value
 
 
@@ -321,12 +321,12 @@ def parse_count(text: str, *, argument: str = "value") -> float:
 
 
 def _comma(text: str) -> str:
-    """What helps where a decimal comma stands in the place of a point."""
+    """Hint for a decimal comma."""
     return "; a decimal point, no comma" if re.fullmatch(r"\s*\d*,\d+%?\s*", text) else ""
 
 
 def _bare(text: str) -> float:
-    """A finite number of zero or more without a unit, nan where it is none."""
+    """A finite number of zero or more without a unit, else nan."""
     match = _NUMBER.fullmatch(text)
     value = math.nan if match is None or match["unit"] else float(match["number"])
     return value if 0 <= value < math.inf else math.nan
@@ -345,7 +345,7 @@ def resolution(text: str, dimension: Dimension, *, argument: str = "value") -> f
 
 
 PRINTED: Final = 12
-"""Significant digits at most of a number that was printed; one that was computed has more."""
+"""Most significant digits of a printed number; a computed one has more."""
 
 
 def half_digit(number: str) -> float:
@@ -377,7 +377,7 @@ def parse_share(text: str, *, argument: str = "value") -> float:
 
 
 def parse_ratio(text: str, *, argument: str = "value") -> float:
-    """Read what is read to what is written, as the share that is read.
+    """Read a ratio of reads to writes as the share of reads.
 
     Examples
     --------
@@ -391,13 +391,13 @@ def parse_ratio(text: str, *, argument: str = "value") -> float:
     _, power = math.frexp(max(parts))
     one, other = (
         math.ldexp(part, -power) for part in parts
-    )  # the same ratio, whose sum no float is too small for
+    )  # the same ratio, scaled so that the sum does not overflow
     if one + other == 0:
         raise InputError(argument, text, "read to written, at least one of them above zero")
     return one / (one + other)
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is one real number: no text, no truth value, no array of several."""
+    """Whether the value is one real number: no text, no bool, no array of several."""
     value = value.item() if getattr(value, "ndim", None) == 0 else value
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -63,7 +63,7 @@ def raised(function: Definition) -> set[str]:
 
 def whole_docstring(function: Definition, module: str) -> str | None:
     """What `help` shows: that of a law is completed as it is imported."""
-    if "law" in decorators(function):
+    if "documented" in decorators(function):
         return inspect.getdoc(getattr(importlib.import_module(module), function.name))
     return ast.get_docstring(function)
 

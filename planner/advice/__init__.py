@@ -1,4 +1,4 @@
-"""Answers about paging devices, disks, channel programs, storage and processors; imported when asked for."""
+"""Answers about paging devices, disks, channel programs, storage and processors; imported on first use."""
 
 from __future__ import annotations
 

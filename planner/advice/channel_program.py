@@ -1,4 +1,4 @@
-"""Processor time of CP for a mix of disk reads and writes through channel programs, and what fast translation saves."""
+"""CP processor time for a mix of disk reads and writes through channel programs, and the saving of fast translation."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from planner.units import MEGABYTE, MILLISECOND, ends, given, percent, readable
 MODEL: Final = "channel-program"
 WAYS: Final = {True: "fast", False: "slow"}
 CONVENTION: Final = (
-    "The runs determine three combinations of the four costs. Convention: a CCW translated fast costs nothing of its "
-    "own, its cost is counted into the Start Subchannel; no answer here depends on it."
+    "The runs determine three combinations of the four costs. By convention, the cost of a CCW translated fast is "
+    "counted in the Start Subchannel; no answer here depends on that."
 )
 
 
 class PublishedRun(NamedTuple):
-    """One of the sixteen runs: `bits`, `fast`, `passes` over each MB of the file, `time_per_mb` of the file [s]."""
+    """One of the sixteen runs: `bits`, `fast`, `passes` over the file, `time_per_mb` of the file [s]."""
 
     bits: int
     fast: bool
@@ -39,7 +39,7 @@ def token(name: str) -> tuple[int, bool, int]:
 
 
 def _with_ends(key: str, unit: str, path: str) -> tuple[Quantity, Quantity]:
-    """A number, and the ends of its 90 % interval under a key of their own; null where there is none."""
+    """Declare a number and, under a key of its own, its 90 % interval; null where there is none."""
     value, *ends = (column(key, unit, of=f"{path}.{part}") for part in ("value", "low", "high"))
 
     def within(found: CcwAnswer) -> list[float] | None:
@@ -53,7 +53,7 @@ class CcwAnswer(Answer):
     """CP time of a mix of reads and writes.
 
     * `law`: the costs.
-    * `model`: where they come from.
+    * `model`: the fitted model with the costs.
     * `bits`: width of the addresses.
     * `fast`: whether CP translates the channel programs fast.
     * `read_share`: part of the data that is read.
@@ -84,7 +84,7 @@ class CcwAnswer(Answer):
 
     @property
     def measured_savings(self) -> dict[int, list[float]]:
-        """What fast translation saved in the runs, by width: first written only, then written once and read once."""
+        """Saving of fast translation in the runs, by width: first written only, then written and read once."""
         totals: dict[tuple[int, bool, int], float] = {}
         for run in self.runs:
             key = (run.bits, run.fast, run.passes)
@@ -95,7 +95,7 @@ class CcwAnswer(Answer):
         }
 
     def over(self, bits: int, read_shares: Sequence[float], *, fast: bool, figure: str = "cp") -> Interval:
-        """CP time per MB moved [s], or another figure, of other mixes with its 90 % ends, shape (shares,)."""
+        """CP time per MB moved [s], or another figure, for other mixes, with its 90 % ends, shape (shares,)."""
         rate = float(MEGABYTE) if self.data_rate is None else self.data_rate
         asked: list[Scenario] = [
             {"bits": str(bits), "translation": WAYS[fast], "read_share": share, "data_rate": rate}
@@ -118,7 +118,7 @@ class CcwAnswer(Answer):
 
     @property
     def processors(self) -> Interval | None:
-        """Processors that CP spends at the data rate; None without one."""
+        """Processors that CP uses at the data rate; None without a rate."""
         return None if self.data_rate is None else self._asked("processors")
 
     @property
@@ -137,7 +137,7 @@ class CcwAnswer(Answer):
         return f"{head}; fast translation saves {value} ({low} to {high}) of CP time per MB."
 
     def table(self) -> render.Table:
-        """CP time per MB of both widths and both ways of translation."""
+        """CP time per MB for both widths and both kinds of translation."""
 
         def cp(bits: int, *, fast: bool) -> float:
             return self.law.time_per_mb(bits, fast=fast, read_share=self.read_share) / MILLISECOND
@@ -152,7 +152,7 @@ class CcwAnswer(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The convention, how well the law meets the runs, reading and writing."""
+        """The convention, how well the model fits the runs, reading and writing."""
         shown = "; ".join(
             f"{bits}-bit {percent(self.law.saving(bits))}, in the runs {percent(written)} written only and "
             f"{percent(both)} written and read"
@@ -161,10 +161,10 @@ class CcwAnswer(Answer):
         read = self.model.parameters["read_factor"]
         return (
             CONVENTION,
-            f"The law meets the sixteen runs within {percent(self.model.fit.model_error)} (standard deviation): no "
-            f"run was repeated, and the report warns of variation. Fast translation saves by the law {shown}.",
-            f"Reading is taken to cost what writing costs ({readable(read.low or 0.0)} to "
-            f"{readable(read.high or 0.0)} times in the runs), so the mix of both does not matter.",
+            f"The model fits the sixteen runs within {percent(self.model.fit.model_error)} (standard deviation): no "
+            f"run was repeated, and the report warns of variation. Savings of fast translation by the model: {shown}.",
+            f"Reading is assumed to cost the same as writing ({readable(read.low or 0.0)} to "
+            f"{readable(read.high or 0.0)} times in the runs), so the mix does not matter.",
             "Measured on {machine}, {release}.".format(**self.model.environment),
         )
 
@@ -172,7 +172,7 @@ class CcwAnswer(Answer):
 def channel_programs(
     bits: int, read_share: float, *, fast: bool = True, data_rate: float | None = None
 ) -> CcwAnswer:
-    """Ask what CP spends on channel programs.
+    """CP processor time for channel programs.
 
     Parameters
     ----------
@@ -203,6 +203,6 @@ def channel_programs(
     if data_rate is not None and not 0 < data_rate < float("inf"):
         raise InputError("data_rate", data_rate, "a finite number above zero", "bytes/s")
     model = library.read_model(MODEL)
-    law = ChannelProgram.from_model(model)
-    law.time_per_mb(bits, fast=fast, read_share=read_share)  # refuses bits and share
-    return CcwAnswer(law=law, model=model, bits=bits, fast=fast, read_share=read_share, data_rate=data_rate)
+    costs = ChannelProgram.from_model(model)
+    costs.time_per_mb(bits, fast=fast, read_share=read_share)  # refuses bits and share
+    return CcwAnswer(law=costs, model=model, bits=bits, fast=fast, read_share=read_share, data_rate=data_rate)

@@ -1,4 +1,4 @@
-"""Measured configurations of processors: the published ones, those of a file, and what a release brought of them."""
+"""Measured configurations of processors: published ones, those in a file, and the gain from one release to the next."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from planner.reports import Printed, read_table
 from planner.units import GIB, MILLISECOND
 
 REPORT: Final = "real-storage"
-PUBLISHED: Final = {  # table of a release, and its rows of CPU times; those of 5.2 contradict Table 1 but for the sum
+PUBLISHED: Final = {  # table of a release, and its rows of CPU times; of 5.2, only the sum agrees with Table 1
     "5.2": ("table-3.csv", {"cpu_ms": "Total CPU/Tx (p)"}),
     "5.3": ("table-4.csv", {"emulation_cpu_ms": "Emul CPU/Tx (p)", "cp_cpu_ms": "CP CPU/Tx (p)"}),
 }
@@ -36,10 +36,10 @@ WANTED: Final = (
 class MeasuredConfiguration:
     """One measured configuration.
 
-    `name` is the run; `processors` share the work; `real_storage` [bytes] is None where it is not known;
+    `name` is the run; `processors` share the work; `real_storage` [bytes] is None if unknown;
     `emulation_time` and `cp_time` [s] are the CPU times of a transaction in guests and in CP. Where only
-    their sum is known, `emulation_time` is the sum and `cp_time` None. `rounding` is half of what the printed digits
-    leave open of the sum [s].
+    their sum is known, `emulation_time` is the sum and `cp_time` None. `rounding` is half the resolution of the printed
+    sum [s].
     """
 
     name: str
@@ -56,12 +56,12 @@ class MeasuredConfiguration:
 
     @property
     def internal_throughput(self) -> float:
-        """Transactions of fully busy processors [1/s]."""
+        """Transaction rate at full utilization [1/s]."""
         return self.processors / self.cpu_time
 
     @property
     def run(self) -> Measurements:
-        """The configuration as `planner calibrate` has it."""
+        """The configuration as a run for `planner calibrate`."""
         numbers = {
             "processors": Printed(float(self.processors), 0.0),
             "cpu_ms": Printed(self.cpu_time, self.rounding),
@@ -70,7 +70,7 @@ class MeasuredConfiguration:
 
 
 def published(release: str = "5.3") -> tuple[MeasuredConfiguration, ...]:
-    """Take the configurations of Table 3 (z/VM 5.2) or Table 4 (z/VM 5.3) of the report on real storage."""
+    """Read the configurations of Table 3 (z/VM 5.2) or Table 4 (z/VM 5.3) of the report on real storage."""
     InputError.unless_one_of("release", release, PUBLISHED)
     name, times = PUBLISHED[release]
     table = read_table(library.data_path(REPORT, name))
@@ -106,9 +106,9 @@ def _read(row: Measurements) -> MeasuredConfiguration:
 
 
 def gain_table(contention: float | None = None) -> render.Table:
-    """The four measured pairs of z/VM 5.3 and 5.2, least contention first; no law joins them: the nearest is marked."""
+    """The four measured pairs of z/VM 5.3 and 5.2, least contention first; no model, the nearest is marked."""
     table = read_table(library.data_path(REPORT, "table-1.csv"))
-    # page reads a CPU-second of 5.2
+    # page reads per CPU-second on 5.2
     contentions = {pair: table.value(CONTENTION, pair) for pair in table.columns[2:]}
     at = contention or 0.0
     near = None if contention is None else min(contentions, key=lambda pair: abs(contentions[pair] - at))

@@ -1,4 +1,4 @@
-"""Transactions a disk path carries, with and without minidisk cache; the hit ratio at which two kinds are equal."""
+"""Transaction rates of disk paths, with and without minidisk cache; the hit ratio at which two kinds are equal."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What is asked: `workload`, `hit_ratio`, `requesters`, `processors`, `disks` that the data are spread over."""
+    """A scenario: `workload`, `hit_ratio`, `requesters`, `processors`, and the `disks` that share the data."""
 
     workload: str
     hit_ratio: float
@@ -50,19 +50,19 @@ class Setting:
     disks: int = 1
 
     def solve(self, path: DiskPath, mode: Mode, hit_ratio: ArrayLike | None = None) -> DiskPerformance:
-        """Solve a path at the hit ratio of the setting, or at others, in their shape."""
+        """Solve a path at the hit ratio of the setting, or at other ones, in their shape."""
         ratio = self.hit_ratio if hit_ratio is None else hit_ratio
         return path.solve(
             mode, ratio, requesters=self.requesters, processors=self.processors, disks=self.disks
         )
 
     def bounded(self, path: DiskPath, mode: Mode, hit_ratio: ArrayLike) -> Array:
-        """Transactions at some hit ratios, no more than the channel carries [1/s]."""
+        """Transactions at some hit ratios, at most the limit of the channel [1/s]."""
         at = self.solve(path, mode, hit_ratio)
         return np.minimum(at.rate, at.channel_bound)
 
     def rate(self, kind: str, mode: Mode, ratios: Sequence[float], path: DiskPath) -> Interval:
-        """Transactions with their 90 % interval, no more than the channel carries, shape (ratios,) [1/s]."""
+        """Transactions with their 90 % interval, at most the limit of the channel, shape (ratios,) [1/s]."""
         numbers = {"requesters": self.requesters, "processors": self.processors, "disks": self.disks}
         scenarios = [{"mode": mode, "hit_ratio": float(ratio), **numbers} for ratio in ratios]
         found = interval("rate", library.read_model(f"disk-{self.workload}-{kind}"), scenarios)
@@ -88,23 +88,23 @@ class DiskRow:
 
     @property
     def limit(self) -> str:
-        """What bounds the rate: the channel, processors or disks if nearly always busy, else too few requesters."""
+        """What limits the rate: the channel, processors or disks if nearly always busy, else the requesters."""
         rate, at = float(self.at.rate), self.at
         if self.in_doubt or (self.setting.requesters > 1 and rate >= float(at.channel_bound) * (1 - 1e-9)):
             return "channel"
         bounds = {"processors": float(at.processor_bound), "disks": float(at.disk_bound)}
         name = min(bounds, key=lambda key: bounds[key])
-        # a bound is named where the rate is nearly as large
+        # a bound is named if the rate comes close to it
         return name if rate > 0.9 * bounds[name] else "requesters"
 
     @property
     def in_doubt(self) -> bool:
-        """Whether the rate itself, and not only the run that it rests on, is more than the channel carries."""
+        """Whether the rate itself, not only that of the underlying run, exceeds the limit of the channel."""
         return float(self.at.rate) > float(self.at.channel_bound) * (1 + 1e-9)
 
     @property
     def hit_ratio(self) -> float | None:
-        """Hit ratio, where there is a cache."""
+        """Hit ratio; None without cache."""
         return self.setting.hit_ratio if self.mode == "cached" else None
 
     @property
@@ -119,7 +119,7 @@ class DiskRow:
 
     @property
     def ios(self) -> float | None:
-        """Virtual I/Os of a transaction, where they are known."""
+        """Virtual I/Os of a transaction, if known."""
         return self.path.virtual_ios(self.mode)
 
     def per_io(self, time: Array) -> float | None:
@@ -131,8 +131,8 @@ class DiskRow:
 class DiskAnswer(Answer):
     """Rates of each kind of disk.
 
-    `setting`: what was asked for; `rows`: one a kind and mode; `break_even_hit_ratio`: where two kinds are equal, None
-    where one is the faster one throughout.
+    `setting`: the scenario; `rows`: one per kind and mode; `break_even_hit_ratio`: where two kinds are equal, None if
+    one is always faster.
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_disk"
@@ -144,7 +144,7 @@ class DiskAnswer(Answer):
          "kind mode hit_ratio rate rate_low rate_high data_rate limit"),
         ("Processor time of a transaction, and of its virtual I/Os (vio)",
          "kind mode cp virtual cp_per_virtual_io virtual_per_virtual_io"),
-        ("Processors busy, and what one of them carries",
+        ("Processors busy, and rates per busy processor",
          "kind mode processors rate_per_processor io_rate_per_processor"),
     )  # fmt: skip
     FIGURES: ClassVar = (
@@ -161,7 +161,7 @@ class DiskAnswer(Answer):
 
     @property
     def headline(self) -> str:
-        """The fastest that is not in doubt, and what is in doubt."""
+        """The fastest row that is not in doubt, then the doubtful ones."""
         at = self.setting
         asked = (
             f"{at.workload}, hit ratio {given(at.hit_ratio)}, "
@@ -174,34 +174,35 @@ class DiskAnswer(Answer):
         parts = []
         if best is not None:
             low, rate, high = ends(best.rate)
-            parts.append(f"most by {best.name}: {rate}/s ({low} to {high}, {style.NINETY})")
+            sure = " beyond doubt" * any(row.in_doubt for row in self.rows)
+            parts.append(f"fastest{sure} is {best.name}: {rate}/s ({low} to {high}, {style.NINETY})")
         parts += [
-            f"at most {readable(row.rate.value)}/s by {row.name}, what its channel carries (the "
-            f"{readable(float(row.at.rate))}/s that were measured cannot have come from its disk)"
+            f"{row.name}: at most {readable(row.rate.value)}/s, the limit of its channel (the measured "
+            f"{readable(float(row.at.rate))}/s cannot have come from the disk)"
             for row in self.rows
             if row.in_doubt
         ]
         return f"{asked}: {'; '.join(parts)}."
 
     def marks(self) -> Iterable[str]:
-        """Rows that are in doubt are marked."""
+        """Mark rows in doubt."""
         return ("in doubt" if row.in_doubt else "" for row in self.rows)
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Rates with their 90 % intervals, then what a transaction costs, then what processors do."""
+        """Rates with their 90 % intervals, then the cost of a transaction, then rates per processor."""
         rates, *others = Answer.sections(self)
-        doubt = "! what the channel carries; the run that this rests on moved more"
+        doubt = "! limit of the channel; the underlying run moved more"
         return (replace(rates, caption=doubt if any(self.marks()) else ""), *others)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The break-even hit ratio, what was not measured, what was measured and cannot be so."""
+        """The break-even hit ratio, assumptions, and measurements that cannot be right."""
         lines = [self._break_even()] if set(COMPARED) <= set(self.cached) else []
         lines += [
-            f"{row.kind}, {row.mode}: the run that this rests on shows no wait for the disk and moves "
+            f"{row.kind}, {row.mode}: the underlying run shows no wait for the disk and moves "
             f"{readable(float(row.at.rate_alone * row.at.bytes_moved) / MEGABYTE)} MB/s through a channel of "
             f"{readable(row.path.channel_rate / MEGABYTE)} MB/s: its misses did not come from the disk. The channel "
-            f"carries {readable(float(row.at.channel_bound))} transactions/s, and no more is promised."
+            f"carries {readable(float(row.at.channel_bound))} transactions/s, the limit used here."
             for row in self.rows
             if float(row.at.rate_alone) > float(row.at.channel_bound)  # of one requester, as measured
         ]
@@ -212,12 +213,12 @@ class DiskAnswer(Answer):
         ]
         if other:
             lines.append(
-                f"Processor time of {', '.join(other)} with cache was measured at hit ratio .5 only, over hits and "
-                "misses together; its division is a convention. Rates rest on elapsed times, measured for each."
+                f"Processor time of {', '.join(other)} with cache was measured at hit ratio .5 only, for hits and "
+                "misses together; how it divides is a convention. Rates follow from elapsed times, measured for each."
             )
         if self.setting.requesters > 1 or self.setting.processors > 1:
             lines.append(
-                "One requester on one processor was measured; more are a closed network of processors and disks."
+                "One requester on one processor was measured; more are modeled as a closed queueing network."
             )
         return (*lines, f"Measured on {MEASURED_ON}.")
 
@@ -233,11 +234,11 @@ class DiskAnswer(Answer):
         rows = [self.cached[kind] for kind in COMPARED]
         channels = " and ".join(readable(row.path.channel_rate / MEGABYTE) for row in rows)
         faster = max(reversed(rows), key=lambda row: float(row.rate.value))
-        return f"{faster.kind} is the faster one at every hit ratio; channels of {channels} MB/s are compared, too."
+        return f"{faster.kind} is faster at every hit ratio; but the channels differ: {channels} MB/s."
 
 
 def disk_paths(workload: str, kinds: Sequence[str] = ()) -> dict[str, DiskPath]:
-    """Read the shipped disk paths of a workload by kind of disk, all that were measured where `kinds` is empty."""
+    """Read the shipped disk paths of a workload by kind of disk; all measured ones if `kinds` is empty."""
     InputError.unless_one_of("workload", workload, WORKLOADS)
     for kind in kinds:
         if kind not in WORKLOADS[workload]:
@@ -249,19 +250,19 @@ def disk_paths(workload: str, kinds: Sequence[str] = ()) -> dict[str, DiskPath]:
 
 
 def disk_rates(setting: Setting, kinds: Sequence[str] = ()) -> DiskAnswer:
-    """Ask what each kind of disk carries, with and without minidisk cache.
+    """Transaction rate of each kind of disk, with and without minidisk cache.
 
     Parameters
     ----------
     setting : Setting
         Workload, hit ratio, requesters, processors, disks.
     kinds : sequence of str, optional
-        Kinds of disk; all that were measured where empty.
+        Kinds of disk; all measured ones if empty.
 
     Returns
     -------
     DiskAnswer
-        One row a kind and mode.
+        One row per kind and mode.
 
     Raises
     ------
@@ -279,7 +280,7 @@ def disk_rates(setting: Setting, kinds: Sequence[str] = ()) -> DiskAnswer:
 
 
 def _break_even(setting: Setting, paths: Mapping[str, DiskPath]) -> float | None:
-    """Highest hit ratio at which both cached paths carry the same rate; None where one is faster throughout."""
+    """Highest hit ratio at which both cached paths have the same rate; None if one is always faster."""
     from scipy.optimize import brentq
 
     if not set(COMPARED) <= set(paths):
@@ -289,7 +290,7 @@ def _break_even(setting: Setting, paths: Mapping[str, DiskPath]) -> float | None
     def difference(ratio: float) -> float:
         return float(setting.bounded(one, "cached", ratio) - setting.bounded(other, "cached", ratio))
 
-    grid = np.linspace(0.0, 1.0, 501)  # hit ratios among which a break-even is looked for
+    grid = np.linspace(0.0, 1.0, 501)  # hit ratios between which a break-even is sought
     rates = [setting.bounded(path, "cached", grid) for path in (one, other)]
     (crossings,) = np.nonzero(np.diff(rates[0] > rates[1]))
     if not crossings.size:

@@ -1,4 +1,4 @@
-"""Which paging devices carry a page rate: how many of each kind, their response time, the processors CP spends."""
+"""Paging devices for a page rate: how many of each kind, their response time, and CP's processor time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from planner.queueing import checks
 from planner.render.text import from_to
 from planner.units import MILLISECOND, given, readable
 
-LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search ends unless a count is given
+LARGEST_COUNT: Final = 255  # devices: our assumption of where a search ends, unless a count is given
 
 COLUMNS: Final = (
     column("kind", "", "kind", of="kind.name"), column("count", "", "devices", 0, "found.count"),
@@ -52,10 +52,10 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A kind and its answer: `outcome`, or None with the `reason`; `processors` that CP spends on its paging.
+    """A kind and its answer: `outcome`, or None with the `reason`; `processors` that CP uses for its paging.
 
-    `least` and `most` devices are needed within the 90 % interval of what the models leave open, as many as no number
-    of devices serves where None; `response` [s] and `busy` (utilization) of the devices with theirs.
+    `least` and `most` are the devices needed at the ends of the 90 % interval of the model, None where no number is
+    enough; `response` [s] and `busy` (utilization) have their own intervals.
     """
 
     kind: PagingKind
@@ -69,7 +69,7 @@ class Choice:
 
     @property
     def span(self) -> str | None:
-        """Devices needed within the 90 % interval, for people."""
+        """Devices needed, 90 % interval, for people."""
         if self.least is None:
             return None
         if self.most is None:
@@ -78,7 +78,7 @@ class Choice:
 
     @property
     def serves(self) -> str:
-        """Whether the devices serve, by all that the 90 % interval holds; where there is no count, whether any does."""
+        """Whether the devices (any number if no count) are enough over the 90 % interval: yes, perhaps or no."""
         count = self.outcome.count if self.outcome else math.inf
         if self.least is None or count < self.least:
             return "no"
@@ -91,14 +91,14 @@ class Choice:
 
     @property
     def words(self) -> str:
-        """The count with its kind, and its range where that is more than one number."""
+        """The count with its kind, and its range unless that is a single number."""
         assert self.outcome is not None
         beside = f" ({self.span}, {style.NINETY})" if self.span and self.least != self.most else ""
         return f"{self.outcome.count} {self.kind.name}{beside}"
 
     @property
     def given(self) -> str:
-        """The devices there are with their response time, its range, and how many serve."""
+        """The installed devices with their response time, its range, and how many are needed."""
         at = self.response
         assert self.outcome is not None
         assert at is not None
@@ -110,28 +110,28 @@ class Choice:
 
     @property
     def warning(self) -> str:
-        """Where the answer leaves what was measured; empty where it does not."""
+        """Warning of an extrapolation; else empty."""
         at = self.outcome
         if at is None or not self.feasible or at.requests <= self.kind.most_requests * (1 + 1e-9):
             return ""
         return (
-            f"{self.kind.name}: {readable(at.requests)} requests outstanding per device, and no more than "
+            f"{self.kind.name}: {readable(at.requests)} requests outstanding per device; at most "
             f"{readable(self.kind.most_requests)} were measured."
         )
 
     @property
     def found(self) -> PagingOutcome | None:
-        """The outcome, unless the devices are saturated."""
+        """The outcome, or None if the devices are saturated."""
         at = self.outcome
         return at if at is not None and (self.feasible or math.isfinite(at.response_time)) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagingAnswer(Answer):
-    """Which devices carry a page rate.
+    """Devices that carry a page rate.
 
-    `load`: what was asked for; `choices`: one a kind of device; `speeds`: by machine, how much faster its processor is
-    than those without an entry; `devices`: those that there are, None where the fewest were asked for.
+    `load`: the demand; `choices`: one per kind of device; `speeds`: by machine, how many times faster its processor is
+    than those without an entry; `devices`: the number installed, None if the fewest were asked for.
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_paging"
@@ -158,7 +158,7 @@ class PagingAnswer(Answer):
 
     @property
     def cheapest(self) -> str | None:
-        """Kind that costs CP least, or None where the processor times of different machines cannot be compared."""
+        """Kind with the least CP time, or None if the times of different machines cannot be compared."""
         feasible = [choice for choice in self.choices if choice.feasible]
         if len({choice.kind.machine for choice in feasible} - set(self.speeds)) > 1:
             return None
@@ -166,7 +166,7 @@ class PagingAnswer(Answer):
 
     @property
     def headline(self) -> str:
-        """How many devices of which kind, for what."""
+        """The demand, and how many devices of each kind it needs."""
         load = self.load
         asked = f"{given(load.page_rate)} {'page' if load.page_rate == 1 else 'pages'}/s"
         if load.guests is not None:
@@ -180,7 +180,7 @@ class PagingAnswer(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why a kind has no answer, what was not measured, why several small devices, what is cheapest."""
+        """Why a kind has no answer, extrapolations, why several small devices, the cheapest kind."""
         lines = [f"{choice.kind.name}: {choice.reason}." for choice in self.choices if choice.reason]
         lines += [choice.warning for choice in self.choices if choice.warning]
         lines += [*self.load.assumptions, self._several()]
@@ -195,9 +195,9 @@ class PagingAnswer(Answer):
         choice = next(choice for choice in self.choices if choice.feasible)
         device = choice.kind.device
         return (
-            f"Several small volumes beat a large one: however large, one {choice.kind.name} device works on "
-            f"{render.counted(device.queue_depth, 'transfer')} at a time and carries {readable(device.capacity)} "
-            f"pages/s; this rate takes at least {carried_by(device, self.load):.0f}."
+            f"Several small volumes beat a large one: a {choice.kind.name} device of any size works on "
+            f"{render.counted(device.queue_depth, 'transfer')} at a time and carries at most "
+            f"{readable(device.capacity)} pages/s; this rate needs at least {carried_by(device, self.load):.0f}."
         )
 
     def _cost(self) -> str:
@@ -205,8 +205,8 @@ class PagingAnswer(Answer):
             scaled = ", ".join(f"{machine}={given(factor)}" for machine, factor in self.speeds.items())
             return f"Cheapest in CP processor time: {self.cheapest}{f' (with {scaled})' if scaled else ''}."
         return (
-            "Processors are those of the machine that each kind was measured on and cannot be compared across "
-            "machines; --cpu-speed MACHINE=FACTOR says how much faster one is than the other."
+            "Processor times are those of each kind's own test machine and cannot be compared across machines; "
+            "--cpu-speed MACHINE=FACTOR gives the ratio of their speeds."
         )
 
 
@@ -217,23 +217,23 @@ def paging_devices(
     count: int | None = None,
     speeds: Mapping[str, float] | None = None,
 ) -> PagingAnswer:
-    """Ask how many paging devices of each kind carry a page rate.
+    """Number of paging devices of each kind that a page rate needs.
 
     Parameters
     ----------
     load : Load
-        What is asked for.
+        Page rate, guests and target.
     names : sequence of str, optional
-        Kinds of device; all where empty.
+        Kinds of device; all if empty.
     count : int, optional
-        Devices that there are; the fewest that do where None.
+        Devices installed; if None, the smallest sufficient number is found.
     speeds : mapping, optional
-        By machine, how much faster its processor is than that of the machines without an entry.
+        By machine, how many times faster its processor is than that of the machines without an entry.
 
     Returns
     -------
     PagingAnswer
-        One choice a kind.
+        One choice per kind.
 
     Raises
     ------
@@ -258,18 +258,18 @@ def paging_devices(
 
 
 def _require_carried(found: Sequence[PagingKind], load: Load, count: int) -> None:
-    """Refuse a page rate that this number of devices carries of no kind."""
+    """Refuse a page rate that this number of devices of any kind cannot carry."""
     needed = {kind.name: carried_by(kind.device, load) for kind in found}
     if min(needed.values()) > count:
         would = ", ".join(f"{number:,.0f} {name}" for name, number in needed.items())
         raise InfeasibleError(
             f"{given(load.page_rate)} pages/s are more than {render.counted(count, 'device')} of any "
-            f"kind would carry; it would take at least {would}"
+            f"kind can carry; at least {would} are needed"
         )
 
 
 def _choose(kind: PagingKind, load: Load, count: int | None, speed: float) -> Choice:
-    """One kind: the fewest devices, or the given ones, and what speaks against them."""
+    """One kind: the fewest devices, or the installed ones, and why they do not meet the target."""
     device = kind.device
     at = fewest(device, load) if count is None else outcome(device, load, count)
     reason = ""

@@ -1,4 +1,4 @@
-"""What paging spaces on given devices hold and carry, over a load that varies."""
+"""Largest page rate, or number of guests, that given paging devices carry within a response time."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from planner.quantity import column
 from planner.queueing import checks
 from planner.units import given, readable
 
-HALVINGS: Final = 40  # of the page rate
+HALVINGS: Final = 40  # bisection steps of the page rate
 MOST_GUESTS: Final = 1_000_000  # where the search ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked of `devices`: the most [1/s] of `guests` (None: at random), or guests of `per_guest` [1/s]."""
+    """How much `devices` carry: pages/s of `guests` (None: random arrivals), or guests of `per_guest` [1/s] each."""
 
     devices: int
     guests: int | None = None
@@ -45,25 +45,25 @@ class Question:
     scv: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what are no devices, or no guests."""
+        """Refuse an invalid number of devices or rate per guest."""
         checks.count("devices", self.devices)
         if self.per_guest is not None:
             checks.positive("per_guest", self.per_guest, "1/s")
 
     def load(self, amount: float) -> Load:
-        """The load of so many guests, or of so many pages a second."""
+        """Load of an `amount` of guests or of pages per second."""
         guests = self.guests if self.per_guest is None else int(amount)
         rate = amount if self.per_guest is None else int(amount) * self.per_guest
         return Load(page_rate=rate, guests=guests, target=self.target, scv=self.scv)
 
     def meets(self, device: PagingDevice, amount: float, share: float = 1.0) -> bool:
-        """Whether they carry it within the target as at least `share` of the devices in the arrays of one."""
+        """Whether at least `share` of the possible devices carry the amount within the target."""
         return bool(meets(device, self.load(amount), self.devices).mean() >= share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """A kind and the most it carries: `amount` [1/s] or guests, `low` to `high`, 90 %; `outcome`, or the `reason`."""
+    """Capacity of a kind: `amount` [1/s] or guests, `low` to `high` 90 %, `outcome`; or the `reason` for none."""
 
     kind: PagingKind
     amount: float | None = None
@@ -86,8 +86,8 @@ class PagingCapacity(Answer):
         column("reasons", of=lambda found: {row.kind.name: row.reason for row in found.rows if row.reason}),
     )  # fmt: skip
 
-    question: Question  # what was asked
-    rows: tuple[Capacity, ...]  # one a kind of device
+    question: Question  # devices, guests and target
+    rows: tuple[Capacity, ...]  # one per kind of device
 
     @property
     def feasible(self) -> tuple[Capacity, ...]:
@@ -112,7 +112,7 @@ class PagingCapacity(Answer):
         return f"{asked}, response at most {at.load(1.0).within}: up to {', or '.join(parts)}."
 
     def table(self) -> render.Table:
-        """One row a kind: how much, its 90 % interval, and what the devices do then."""
+        """One row per kind: capacity, its 90 % interval, and the devices at that load."""
         name, unit = ("page_rate", "1/s") if self.question.per_guest is None else ("guests", "")
         columns = (
             column("kind", of="kind.name"), column(name, unit, "at most", 0, "amount"),
@@ -126,7 +126,7 @@ class PagingCapacity(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why a kind has no answer, what was assumed."""
+        """Why a kind has no answer, and assumptions."""
         load = self.question.load(1.0)
         lines = [f"{row.kind.name}: {row.reason}." for row in self.rows if row.reason]
         if load.guests is not None:
@@ -139,14 +139,14 @@ class PagingCapacity(Answer):
 
 
 def paging_capacity(question: Question, *, names: Sequence[str] = ()) -> PagingCapacity:
-    """Ask how many pages a second, or how many guests, the devices that there are carry within a response time.
+    """Pages per second, or guests, that the installed devices carry within a response time.
 
     >>> found = paging_capacity(Question(devices=4, guests=20, target=4e-3), names=["eckd"])
     >>> 5000 < found.rows[0].amount < 6000
     True
     """
     if question.guests is not None and question.per_guest is not None:
-        problem = "none: a page rate of each guest asks how many there can be"
+        problem = "none: with a page rate per guest, the number of guests is the answer"
         raise InputError("guests", question.guests, problem)
     rows = tuple(_row(kind, question) for kind in kinds(names))
     if all(row.amount is None for row in rows):
@@ -165,7 +165,7 @@ def _row(kind: PagingKind, at: Question) -> Capacity:
 
 
 def _most(device: PagingDevice, at: Question, share: float = 1.0) -> float:
-    """Largest amount within the target, as at least `share` of the devices in the arrays of one carry."""
+    """Largest amount that at least `share` of the possible devices carry within the target."""
     full = at.devices * float(np.max(device.capacity))
     if at.per_guest is None:
         low, high = 0.0, full
@@ -178,13 +178,13 @@ def _most(device: PagingDevice, at: Question, share: float = 1.0) -> float:
     found = smallest(lambda guests: not at.meets(device, guests, share), 1, most)
     if found == most < many:
         raise InputError(
-            "per_guest", at.per_guest, f"a rate of which fewer than {most:,} guests are carried", "1/s"
+            "per_guest", at.per_guest, f"a larger rate: this one carries {most:,} guests or more", "1/s"
         )
     return float(found - 1)
 
 
 def _reason(kind: PagingKind, at: Question) -> str:
-    """What is missing, and what would help."""
+    """Why a kind carries nothing, and what is needed."""
     device, alone = kind.device, at.load(1.0)
     if at.per_guest is None or alone.target_of(device) < device.service_time:
         return missing(device, alone)
@@ -192,4 +192,4 @@ def _reason(kind: PagingKind, at: Question) -> str:
     if best is None:
         most = 2 * device.pages_per_transfer / device.service_time
         return f"one guest can drive at most {readable(most)} pages/s, fewer than {given(at.per_guest)}"
-    return f"one guest of {given(at.per_guest)} pages/s takes {render.counted(best.count, 'device')}"
+    return f"one guest of {given(at.per_guest)} pages/s needs {render.counted(best.count, 'device')}"

@@ -1,4 +1,4 @@
-"""A load of pages on a number of paging devices of a kind: whether they carry it, how busy they are, how fast."""
+"""A page load on paging devices of one kind: whether they carry it, their utilization and response time."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from planner.results import Array
 from planner.units import MILLISECOND, given, readable
 
 PAGING_KINDS: Final = ("eckd", "emulated-fba", "xiv-serialized", "xiv-concurrent")
-LONGEST_RESPONSE: Final = 2.0  # default target, in service times: wait as long as service
-ROUNDING: Final = 1e-12  # a page rate that just fits is not refused for the rounding of floating point
+LONGEST_RESPONSE: Final = 2.0  # default target, in service times: the wait may equal the service
+ROUNDING: Final = 1e-12  # tolerance, so that rounding does not refuse a page rate that just fits
 LIKELY: Final = ((1 - PROBABILITY) / 2, (1 + PROBABILITY) / 2)
-"""Shares of the possible devices at the ends of a range."""
-LARGEST_DEAL: Final = 2_000_000  # requests times devices, for a number of what is dealt at random
+"""Shares of the possible devices that meet the target at the ends of a range."""
+LARGEST_DEAL: Final = 2_000_000  # requests times devices, above which `at_random` would take too long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagingKind:
-    """A shipped kind of paging device: `name`, the `device`, and the `model` that it was read from.
+    """A shipped kind of paging device: `name`, `device`, and the `model` from which it was read.
 
-    `possible`, arrays of shape (sets,): equally likely devices, of all that the fit allows of service time and pages
-    per transfer, each with the error of the law on its service time, which stands for whatever slows the device.
+    `possible` holds equally likely devices, arrays of shape (sets,): service times and pages per transfer that the fit
+    allows, with the whole model error put on the service time.
     """
 
     name: str
@@ -44,16 +44,16 @@ class PagingKind:
 
     @property
     def machine(self) -> str:
-        """Machine that its processor times were measured on."""
+        """Machine on which its processor times were measured."""
         return self.model.environment["machine"]
 
     @property
     def most_requests(self) -> float:
-        """Most requests per device that were measured."""
+        """Largest number of requests per device that was measured."""
         return self.model.validity["outstanding"][1]
 
     def within(self, load: Load, count: int) -> tuple[Interval, Interval]:
-        """Utilization and response time [s] of a number of devices, 90 %; inf where they do not carry the load."""
+        """Utilization and response time [s] of `count` devices, 90 %; inf where they do not carry the load."""
         busy, response = (
             _around(best, drawn)
             for best, drawn in zip(
@@ -64,13 +64,13 @@ class PagingKind:
 
 
 def _around(best: Array, drawn: Array) -> Interval:
-    """The estimate within the central 90 % of the possible."""
+    """The estimate and the central 90 % of the possible values."""
     (low,), (high,) = central(drawn[:, None])
     return Interval(float(min(low, best)), float(best), float(max(high, best)))
 
 
 def kinds(names: Sequence[str] = ()) -> list[PagingKind]:
-    """Read the shipped kinds of paging device in the order asked for, all where `names` is empty."""
+    """Read the shipped kinds of paging device in the order of `names`; all if empty."""
     found = []
     for name in dict.fromkeys([names] if isinstance(names, str) else names or PAGING_KINDS):
         InputError.unless_one_of("kind", name, PAGING_KINDS)
@@ -85,10 +85,10 @@ def kinds(names: Sequence[str] = ()) -> list[PagingKind]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What is asked for.
+    """A page load and its target.
 
-    `page_rate` [1/s]; `guests` that fault (None: pages come at random); `target` [s], twice the service time of each
-    kind where None; `scv` is the squared coefficient of variation of a transfer's service, which no measurement gives.
+    `page_rate` [1/s]; `guests` that fault (None: random arrivals); `target` [s], by default twice the service time of
+    each kind; `scv` is the squared coefficient of variation of a transfer's service time, which was not measured.
     """
 
     page_rate: float
@@ -97,7 +97,7 @@ class Load:
     scv: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no load."""
+        """Refuse an invalid load."""
         for name, unit in (("page_rate", "1/s"), ("target", "s")):
             if (value := getattr(self, name)) is not None:
                 checks.positive(name, value, unit)
@@ -106,18 +106,18 @@ class Load:
 
     @property
     def requests(self) -> int | None:
-        """Requests outstanding or about to come back; None where pages come at random."""
-        # a fault read that the guest waits for, and the page write that makes room for it
+        """Requests, outstanding or in their think time; None for random arrivals."""
+        # a guest waits for its fault read, and for the page write that makes room
         return None if self.guests is None else 2 * self.guests
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What was taken for granted, in sentences."""
+        """Assumptions, in sentences."""
         random = (
-            "Pages are taken to come at random. All runs had guests that wait for their pages (--guests), which "
+            "Random page arrivals are assumed. All runs had guests that wait for their pages (--guests), which "
             "queue less."
         )
-        free = "No response time was asked for (--target): the wait may be as long as the service."
+        free = "No target response time (--target): the wait may be as long as the service."
         return (*([random] if self.guests is None else []), *([free] if self.target is None else []))
 
     @property
@@ -126,13 +126,13 @@ class Load:
         return "twice the service time" if self.target is None else f"{given(self.target / MILLISECOND)} ms"
 
     def target_of(self, device: PagingDevice) -> float:
-        """Longest response time that is accepted of a device [s]."""
+        """Longest acceptable response time of a device [s]."""
         return LONGEST_RESPONSE * device.service_time if self.target is None else self.target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagingOutcome:
-    """What a number of devices does: its `count`, `utilization`, `response_time` [s], `requests` present per device."""
+    """Performance of `count` devices: `utilization`, `response_time` [s], `requests` present per device."""
 
     count: int
     utilization: float
@@ -141,18 +141,18 @@ class PagingOutcome:
 
 
 def carried_by(device: PagingDevice, load: Load) -> float:
-    """Fewest devices that carry the page rate at all, each always busy; a whole number."""
+    """Fewest devices that carry the page rate when always busy; a whole number."""
     return float(np.ceil(load.page_rate / np.max(device.capacity) * (1 - ROUNDING)))
 
 
 def outcome(device: PagingDevice, load: Load, count: int) -> PagingOutcome:
-    """Solve a number of devices that requests are dealt to evenly; response inf where they do not carry the load."""
+    """Solve `count` devices with evenly distributed requests; response inf if they do not carry the load."""
     utilization, response, requests = map(float, _solved(device, load, count))
     return PagingOutcome(count=count, utilization=utilization, response_time=response, requests=requests)
 
 
 def _solved(device: PagingDevice, load: Load, count: int) -> tuple[Array, Array, Array]:
-    """Utilization, response time [s] and requests per device, of one device or of as many as its arrays hold."""
+    """Utilization, response time [s] and requests per device; `device` may hold arrays of possible devices."""
     if load.requests is None:
         alone = device.open(load.page_rate / count, scv=load.scv)
         return alone.utilization, alone.response_time, alone.requests
@@ -161,42 +161,42 @@ def _solved(device: PagingDevice, load: Load, count: int) -> tuple[Array, Array,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Dealt:
-    """Requests of guests dealt evenly to a number of devices: some have one more than the others."""
+    """Requests of guests distributed evenly over `count` devices: some have one more than the others."""
 
-    device: PagingDevice  # its service time and pages may be arrays of one shape, as is what follows
+    device: PagingDevice  # service time and pages may be arrays of one shape; so are the results then
     load: Load
     count: int
     requests: int
 
     @property
     def devices(self) -> Array:
-        """Devices that have the fewer requests, and those that have one more; the rest idle."""
+        """Number of devices with fewer requests, and of those with one more; the others are idle."""
         more = self.requests % min(self.count, self.requests)
         return np.array([min(self.count, self.requests) - more, more], dtype=np.float64)
 
     @property
     def round_time(self) -> Any:
-        """Time from one request of a guest to its next at the page rate asked for [s]."""
+        """Cycle time of a request at the page rate of the load [s]."""
         return self.requests * self.device.pages_per_transfer / self.load.page_rate
 
     def at(self, think_time: ArrayLike) -> PagingPerformance:
-        """One device of each sort, on the first axis."""
+        """Solve one device of each of the two groups, on the first axis."""
         each = self.requests // min(self.count, self.requests)
         sorts = np.reshape([each, each + 1], (2, *(1,) * np.ndim(self.device.service_time)))
         return self.device.closed(sorts, think_time, scv=self.load.scv)
 
     def excess(self, solved: PagingPerformance) -> Array:
-        """Page rate over the one asked for, less 1."""
+        """Page rate relative to the load, minus 1."""
         return np.asarray(self.devices @ solved.page_rate / self.load.page_rate - 1)
 
     def meets(self, target: ArrayLike) -> Array:
-        """Whether the response time stays within the target where the guests think for the rest of a round."""
+        """Whether the response time stays within the target if the guests think for the rest of a cycle."""
         solved = self.at(np.maximum(self.round_time - target, 0.0))
         quick = self.response(solved) <= np.asarray(target) * (1 + ROUNDING)
         return np.where(self.round_time <= target, self.excess(solved) >= -ROUNDING, quick)
 
     def response(self, solved: PagingPerformance) -> Array:
-        """Response time over all devices by Little's law, exact however long the guests think [s]."""
+        """Response time over all devices by Little's law, exact for any think time [s]."""
         return np.asarray(self.devices @ solved.requests / (self.devices @ solved.transfer_rate))
 
     def solved(self) -> tuple[Array, Array, Array]:
@@ -219,11 +219,11 @@ class _Dealt:
 
     @property
     def at_random(self) -> float:
-        """Page rate of requests that return at once to any device, each as likely [1/s].
+        """Page rate if requests return at once to a random device, all equally likely [1/s].
 
-        Product form: the throughput of a station is G(N - 1) / G(N), and G, of N requests, the convolution of
-        1 / (1 2 ... c c c ...) over all stations (Buzen, CACM 16, 1973); N / (N + M - 1) of the most at M stations of
-        one place. The weights are scaled to add up to 1, with the mean N / M, and so G does not overflow.
+        Product form: the throughput of a station is G(N - 1) / G(N), where G of N requests is the convolution of
+        1 / (1 2 ... c c c ...) over all stations (Buzen, CACM 16, 1973); at M stations with one server it is
+        N / (N + M - 1) of the capacity. The weights are scaled to sum 1 and mean N / M, so that G does not overflow.
         """
         number, places = np.arange(self.requests + 1), self.device.queue_depth
         scale = self.requests / (self.requests + self.count)
@@ -238,7 +238,7 @@ class _Dealt:
 
 
 def random_note(found: Sequence[tuple[PagingKind, int, Load]]) -> str:
-    """Say that requests are dealt evenly, and how many pages of what was found remain if they are not."""
+    """Note that requests are assumed evenly distributed, and the page rate that remains if they are not."""
     fewer = []
     for kind, count, load in found:
         if load.requests is None or load.requests * count > LARGEST_DEAL:
@@ -247,13 +247,13 @@ def random_note(found: Sequence[tuple[PagingKind, int, Load]]) -> str:
         if rate < load.page_rate:
             fewer.append(f"{readable(rate)} pages/s on {count:,} {kind.name}")
     most = f": at most {' or '.join(fewer)}" if fewer else ""
-    return f"Requests are taken to be dealt evenly over the devices; at random devices they queue more{most}."
+    return f"Requests are assumed evenly distributed over devices; at random devices they queue more{most}."
 
 
 def meets(device: PagingDevice, load: Load, count: int) -> Array:
-    """Whether a number of devices carries the page rate within the target, of each of its arrays."""
+    """Whether `count` devices carry the page rate within the target, for each possible device."""
     target = load.target_of(device)
-    # At any rate, if ever so little, requests wait but for a server each.
+    # Requests wait at any rate, unless there is a server for each.
     waits = load.requests is None or load.requests > count * device.queue_depth
     room = np.greater(target, device.service_time) | (np.equal(target, device.service_time) & (not waits))
     if not room.any():
@@ -265,13 +265,13 @@ def meets(device: PagingDevice, load: Load, count: int) -> Array:
 
 
 def fewest(device: PagingDevice, load: Load) -> PagingOutcome | None:
-    """Find the smallest number of devices that carries the page rate within the target; None where none does."""
+    """Find the smallest number of devices that carry the page rate within the target; None if none do."""
     count = fewest_of(device, load)
     return None if count is None else outcome(device, load, count)
 
 
 def fewest_of(device: PagingDevice, load: Load, share: float = 1.0) -> int | None:
-    """Find the smallest number with which at least `share` of the devices in the arrays meet the target, or None."""
+    """Find the smallest number with which at least `share` of the possible devices meet the target, or None."""
     least = max(1, int(carried_by(device, load)))
     most = 2**40 if load.requests is None else load.requests
 
@@ -284,12 +284,12 @@ def fewest_of(device: PagingDevice, load: Load, share: float = 1.0) -> int | Non
 
 
 def smallest(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Smallest whole number for which `holds`, which stays true from there on and is true at `high`."""
+    """Smallest whole number for which `holds` is true; it must be monotone and true at `high`."""
     return low + bisect_left(range(low, high), True, key=holds)
 
 
 def missing(device: PagingDevice, load: Load) -> str:
-    """What is missing where no number of devices is enough."""
+    """Why no number of devices is enough."""
     service = device.service_time
     if load.requests is not None:
         most = load.requests * device.pages_per_transfer / service

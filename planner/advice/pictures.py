@@ -28,15 +28,15 @@ SHARES: Final = (0.0, 0.5, 1.0)
 
 
 def draw_channel_program(found: CcwAnswer, axes: style.Axes | None) -> style.Axes:
-    """Both widths and both ways of translation; the runs stand at the mix that they had."""
+    """CP time over the mix for both widths and translations, with the runs at their mix."""
     (axes,) = style.begin_result(axes, found.headline)
     named = []
     for k, (bits, fast) in enumerate(product(WIDTHS, (True, False))):
         color, line = style.look(k)
-        law = found.over(bits, SHARES, fast=fast) / MILLISECOND
-        style.band(axes, SHARES, law.low, law.high, color, style.NINETY if k == 0 else None)
-        axes.plot(SHARES, law.value, line, color=color)
-        named.append((float(law.value[-1]), f"{bits}-bit, {WAYS[fast]}", color))
+        curve = found.over(bits, SHARES, fast=fast) / MILLISECOND
+        style.band(axes, SHARES, curve.low, curve.high, color, style.NINETY if k == 0 else None)
+        axes.plot(SHARES, curve.value, line, color=color)
+        named.append((float(curve.value[-1]), f"{bits}-bit, {WAYS[fast]}", color))
         _ccw_runs(axes, found, (bits, fast), k)
     at = found.read_share
     axes.axvline(at, color=style.MEASURED, linewidth=0.8)
@@ -49,7 +49,7 @@ def draw_channel_program(found: CcwAnswer, axes: style.Axes | None) -> style.Axe
 
 
 def _ccw_runs(axes: style.Axes, found: CcwAnswer, case: tuple[int, bool], k: int) -> None:
-    """Runs that only wrote stand at 0, those that read what they had written at a half."""
+    """Draw runs that only wrote at 0, and runs that read what they had written at one half."""
     for passes, marker, label in ((1, "o", "written only"), (2, "^", "written and read")):
         times = [
             run.time_per_mb / run.passes / MILLISECOND
@@ -64,7 +64,7 @@ def _ccw_runs(axes: style.Axes, found: CcwAnswer, case: tuple[int, bool], k: int
 
 
 def draw_disk(found: DiskAnswer, axes: style.Axes | None) -> style.Axes:
-    """Rate of each kind with and without cache, what was asked for, the published runs of one requester."""
+    """Rate of each kind with and without cache, the answer, and the published runs of one requester."""
     (axes,) = style.begin_result(axes, found.headline, height=5.2)
     at, paths = found.setting.hit_ratio, {row.kind: row.path for row in found.rows}
     named = []
@@ -83,12 +83,12 @@ def draw_disk(found: DiskAnswer, axes: style.Axes | None) -> style.Axes:
 
 
 def _disk_line(axes: style.Axes, found: DiskAnswer, row: DiskRow, color: str) -> float:
-    """One kind in one mode with its band; where it ends."""
+    """Draw one kind in one mode with its band; return its last value."""
     setting, ratio = found.setting, np.linspace(0, 1, 201)
     rates = setting.bounded(row.path, row.mode, ratio)
     axes.plot(ratio, rates, "-" if row.mode == "cached" else "--", color=color)
     places = np.linspace(0, 1, 41 if row.mode == "cached" else 2)
-    # One by one: many requesters at many places together are more numbers than a network is solved with.
+    # One by one: with many requesters, all hit ratios together would need too much storage.
     bands = [setting.rate(row.kind, row.mode, [place], row.path) for place in places.tolist()]
     band = Interval(*(np.concatenate(ends) for ends in zip(*bands, strict=True)))
     first = not axes.get_legend_handles_labels()[0]
@@ -97,7 +97,7 @@ def _disk_line(axes: style.Axes, found: DiskAnswer, row: DiskRow, color: str) ->
 
 
 def _disk_runs(axes: style.Axes, setting: Setting, paths: Mapping[str, DiskPath]) -> None:
-    """Published runs of one requester; hollow where a run moved more than its channel carries."""
+    """Draw published runs of one requester; hollow where a run moved more than its channel carries."""
     shown = {"full": "published run, one requester", "none": "published, more than the channel carries"}
     for k, (kind, path) in enumerate(paths.items()):
         marker, size = style.MARKERS[k % len(style.MARKERS)]
@@ -111,7 +111,7 @@ def _disk_runs(axes: style.Axes, setting: Setting, paths: Mapping[str, DiskPath]
 
 
 def measured_rates(workload: str, kind: str, path: DiskPath) -> list[tuple[float, float]]:
-    """Hit ratio and transactions per second of the published runs; those without cache stand at 0."""
+    """Hit ratio and transactions per second of the published runs; 0 is without cache."""
     runs = library.read_model(f"disk-{workload}-{kind}").fit.runs
     if workload == "xedit":  # without cache, all misses, all hits
         return [(place, run.measured) for place, run in zip((0.0, 0.0, 1.0), runs, strict=True)]
@@ -123,19 +123,19 @@ def measured_rates(workload: str, kind: str, path: DiskPath) -> list[tuple[float
     return [(place, 1 / time) for place, time in zip(places, times.values(), strict=False)]
 
 
-KNEE: Final = 0.97  # of the largest page rate: above, a band over the rate would stand upright
-RATES: Final = 24  # page rates of a line
+KNEE: Final = 0.97  # share of the largest page rate, above which a band would be vertical
+RATES: Final = 24  # page rates per line
 OF_ALL: Final = "page rate of all devices [1/s]"
 TWO: Final[dict[str, Any]] = {"panels": 2, "shared": False, "height": 7.0}
 
 
 def draw_paging(found: PagingAnswer, axes: style.Axes | None) -> style.Axes:
-    """Response over the devices to buy, or over the page rate of those there are; below what it rests on."""
+    """Response over the number of devices, or over the page rate of the installed ones; the measured runs below."""
     if found.devices is None:
         known = [(each.kind.name, each.outcome) for each in found.choices if each.feasible]
         counts = [f"{at.count} {name}" for name, at in known if at]
         either = " or ".join(filter(None, (", ".join(counts[:-1]), counts[-1])))
-        title = f"{given(found.load.page_rate)} pages/s take {either} devices"
+        title = f"{given(found.load.page_rate)} pages/s need {either} devices"
         axes, *below = style.begin(axes, found.headline, title=title, **TWO)
         _over_counts(axes, found)
     else:
@@ -146,7 +146,7 @@ def draw_paging(found: PagingAnswer, axes: style.Axes | None) -> style.Axes:
 
 
 def draw_capacity(found: PagingCapacity, axes: style.Axes | None) -> style.Axes:
-    """Response over the pages or guests of the devices there are; below what it rests on."""
+    """Response of the installed devices over pages or guests; the measured runs below."""
     axes, *below = style.begin_result(axes, found.headline, **TWO)
     at, rows = found.question, found.rows
     for k, row in enumerate(rows):
@@ -166,7 +166,7 @@ def draw_capacity(found: PagingCapacity, axes: style.Axes | None) -> style.Axes:
 
 
 def _over_counts(axes: style.Axes, found: PagingAnswer) -> None:
-    """A row each kind: how many devices, the interval of that, and what they do beside the target."""
+    """A row per kind: number of devices with its interval, and their response time against the target."""
     ends = (choice.most or choice.outcome.count for choice in found.choices if choice.outcome)
     last = 1.9 * max(ends, default=1) + 1
     for k, choice in enumerate(found.choices):
@@ -191,7 +191,7 @@ def _over_counts(axes: style.Axes, found: PagingAnswer) -> None:
 
 
 def _over_rates(axes: style.Axes, found: PagingAnswer, count: int) -> None:
-    """Response of the devices there are over the page rate; the one asked for marked."""
+    """Response of the installed devices over the page rate, with the given rate marked."""
     load = found.load
     for k, choice in enumerate(found.choices):
         device, at = choice.kind.device, choice.outcome
@@ -219,7 +219,7 @@ def _over_rates(axes: style.Axes, found: PagingAnswer, count: int) -> None:
 def _paging_line(
     axes: style.Axes, k: int, kind: PagingKind, count: int, x: Sequence[float], loads: Sequence[Load]
 ) -> None:
-    """Response time of a kind with the band of what one device carries, and the longest that is accepted."""
+    """Response time of a kind with its band, and its target."""
     color, look = style.look(k)
     low, value, high = np.transpose([[*kind.within(load, count)[1]] for load in loads]) / MILLISECOND
     if loads[0].target is None:
@@ -234,7 +234,7 @@ def _paging_line(
 def _paging_answer(
     axes: style.Axes, k: int, at: tuple[float, float], ends: Array | None, name: str, *, above: bool
 ) -> None:
-    """The answer of a kind (what is asked for, response time), its range and its name."""
+    """Mark the answer of a kind at (load, response time), with its range and name."""
     color, (x, y) = style.look(k)[0], (at[0], at[1] / MILLISECOND)
     axes.errorbar(
         [x], [y], xerr=ends, fmt="D", color=color, markeredgecolor=style.MEASURED, markersize=6, capsize=4,
@@ -250,7 +250,7 @@ def _above(value: float, values: Sequence[float]) -> bool:
 
 
 def _finish(axes: style.Axes, what: str, load: Load, drawn: Sequence[PagingKind]) -> None:
-    """Target, scales, names of the axes."""
+    """Draw the target; set scales and labels of the axes."""
     targets = [load.target_of(kind.device) / MILLISECOND for kind in drawn]
     if load.target is not None:
         axes.axhline(targets[0], color=style.MEASURED, linestyle=(0, (4, 3)), linewidth=1, label="target")
@@ -262,7 +262,7 @@ def _finish(axes: style.Axes, what: str, load: Load, drawn: Sequence[PagingKind]
 
 
 def _paging_runs(below: Sequence[style.Axes], kinds: Sequence[PagingKind]) -> None:
-    """One device of each kind with as many requests as were measured, its band, and the published run."""
+    """Draw one device of each kind with the measured number of requests, its band, and the published run."""
     if not below:  # the axes of the user are one panel
         return
     (axes,) = below
@@ -281,11 +281,11 @@ def _paging_runs(below: Sequence[style.Axes], kinds: Sequence[PagingKind]) -> No
         style.band(axes, line.page_rate[shown], low, high, color, style.NINETY if k == 0 else None)
         first = kind.model.fit.runs[0]
         measured = first.measured * (device.pages_per_transfer if first.quantity == "transfer_rate" else 1.0)
-        # The run's response time was not printed: it is that of the law, at the printed rate.
+        # The run's response time was not printed: the model gives it at the printed rate.
         at = float(np.interp(-measured, -line.page_rate, line.response_time)) / MILLISECOND
         axes.plot(
             [measured], [at], "o", color=color, markersize=8, zorder=style.ABOVE, clip_on=False,
-            label="published rate, response by the law" if k == 0 else None,
+            label="published rate, response by the model" if k == 0 else None,
         )  # fmt: skip
         style.name_point(axes, kind.name, (measured, at), color)
     style.logarithmic(axes, "x")
@@ -294,7 +294,7 @@ def _paging_runs(below: Sequence[style.Axes], kinds: Sequence[PagingKind]) -> No
 
 
 def draw_processors(found: Scaling, axes: style.Axes | None) -> style.Axes:
-    """Law with its band, measured configurations, each of them from the others, what was asked for."""
+    """Model with its band, measured configurations, leave-one-out predictions, and the answer."""
     (axes,) = style.begin(axes, found.headline)
     rows = sorted(found.compared, key=lambda row: row.measured.processors)
     places = np.array([row.measured.processors for row in rows])
@@ -304,10 +304,10 @@ def draw_processors(found: Scaling, axes: style.Axes | None) -> style.Axes:
     widest = 0 if found.needed is None else min(found.needed.high or 0, 3 * most)
     last = math.ceil(max(1.15 * most, widest + 1, *(1.1 * count + 1 for count in asked or [0])))
     counts = sorted({*np.linspace(1, last, min(last, 60)).round().astype(int).tolist(), most, *asked})
-    law, n = found.rates(counts), np.array(counts)
-    style.band(axes, n, law.low, law.high, style.COLORS[0], style.NINETY)
-    for part, line, label in ((n <= most, "-", "law"), (n >= most, ":", "law, extrapolated")):
-        axes.plot(n[part], law.value[part], line, color=style.COLORS[0], label=label)
+    curve, n = found.rates(counts), np.array(counts)
+    style.band(axes, n, curve.low, curve.high, style.COLORS[0], style.NINETY)
+    for part, line, label in ((n <= most, "-", "model"), (n >= most, ":", "model, extrapolated")):
+        axes.plot(n[part], curve.value[part], line, color=style.COLORS[0], label=label)
     ends = [[one.value - one.low, one.high - one.value] for one in out]
     bars = np.transpose(ends) if np.isfinite(ends).all() else None
     axes.errorbar(
@@ -318,19 +318,19 @@ def draw_processors(found: Scaling, axes: style.Axes | None) -> style.Axes:
     if found.older:
         axes.plot(
             [row.processors for row in found.older], [row.internal_throughput for row in found.older], "s",
-            color=style.MEASURED, fillstyle="none", zorder=style.ABOVE, label="measured, release before",
+            color=style.MEASURED, fillstyle="none", zorder=style.ABOVE, label="measured, previous release",
         )  # fmt: skip
     _answers(found, axes)
-    highest = max(float(np.where(np.isfinite(law.high), law.high, 0.0).max()), 1.2 * max(measured))
+    highest = max(float(np.where(np.isfinite(curve.high), curve.high, 0.0).max()), 1.2 * max(measured))
     axes.set(xlabel="processors", xlim=(0, last))
-    axes.set(ylabel="ITR [transactions/s]", ylim=(0, min(highest, 3 * float(law.value.max()))))
+    axes.set(ylabel="ITR [transactions/s]", ylim=(0, min(highest, 3 * float(curve.value.max()))))
     style.whole_numbers(axes)
     style.legend_below(axes, 4)
     return axes
 
 
 def _answers(found: Scaling, axes: style.Axes) -> None:
-    """The counts that were asked for with their throughput, or the throughput with the count that it takes."""
+    """Mark the given counts with their throughput, or the given throughput with the count it needs."""
     for count in found.counts:
         one = found.predict(count)
         style.answer(axes, count, one)

@@ -1,4 +1,4 @@
-"""What more processors bring: one law, fitted to measured configurations and judged by leaving each of them out."""
+"""Throughput of more processors: the Universal Scalability Law, fitted to measurements and tested leave-one-out."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GAIN_NOTE: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needed:
-    """Processors that a throughput takes: `count` by the law, between `low` and `high`, 90 %; `high` None: no bound."""
+    """Processors that a throughput needs: `count`, and its 90 % interval `low` to `high`; `high` None: no bound."""
 
     count: int
     low: int
@@ -52,7 +52,7 @@ class Needed:
 
 
 class LeftOutConfiguration(NamedTuple):
-    """A configuration as `measured`, as `predicted` from the others, and how far off that is [share]."""
+    """A configuration as `measured`, as `predicted` from the others, and the relative error [share]."""
 
     measured: MeasuredConfiguration
     predicted: Interval
@@ -60,7 +60,7 @@ class LeftOutConfiguration(NamedTuple):
 
     @property
     def emulation_time(self) -> float | None:
-        """CPU time of a transaction in guests [s], where it is known apart from that in CP."""
+        """CPU time of a transaction in guests [s]; None if only the sum is known."""
         return None if self.measured.cp_time is None else self.measured.emulation_time
 
 
@@ -73,14 +73,14 @@ class Scaling(Answer):
     """How throughput scales over measured configurations.
 
     * `configurations`: what was measured.
-    * `model`: the law fitted to all of them, of kind processors.
+    * `model`: the model fitted to all of them, of kind processors.
     * `left_out`: ITR of each configuration, predicted from the others, with its 90 % interval [1/s].
-    * `counts`: numbers of processors that were asked for.
-    * `real_storage`: real storage that goes with them [bytes].
-    * `contention`: page reads per second of processor time, where the gain of a release was asked for [1/s].
-    * `older`: those of z/VM 5.2, drawn beside the published ones.
-    * `wanted`: throughput that was asked for [1/s].
-    * `needed`: processors that it takes.
+    * `counts`: numbers of processors to predict.
+    * `real_storage`: their real storage [bytes].
+    * `contention`: page reads per second of processor time, if the gain of a release was asked for [1/s].
+    * `older`: configurations of z/VM 5.2, drawn next to the published ones.
+    * `wanted`: required throughput [1/s].
+    * `needed`: processors for that throughput.
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_processors"
@@ -123,12 +123,12 @@ class Scaling(Answer):
 
     @property
     def device(self) -> Processors:
-        """The law with its coefficients."""
+        """The processors with their coefficients."""
         return Processors.from_model(self.model)
 
     @property
     def errors(self) -> tuple[float, ...]:
-        """Each left-out prediction over its measurement, less 1 [share]."""
+        """Leave-one-out errors: prediction over measurement, minus 1 [share]."""
         pairs = zip(self.left_out, self.configurations, strict=True)
         return tuple(one.value / row.internal_throughput - 1 for one, row in pairs)
 
@@ -143,7 +143,7 @@ class Scaling(Answer):
         return max(map(abs, self.errors))
 
     def predict(self, processors: int) -> Interval:
-        """Predict the ITR of a configuration whose storage grows along as in the measurements.
+        """Predict the ITR of a configuration; storage is assumed to grow with processors as in the measurements.
 
         >>> rate = scaling(published()).predict(14)
         >>> bool(rate.low < rate.value < rate.high)
@@ -162,7 +162,7 @@ class Scaling(Answer):
 
     @property
     def predictions(self) -> list[dict[str, float]]:
-        """What the law says of each count asked for, with its 90 % interval."""
+        """Predictions for each given count, with 90 % intervals."""
         base = self.smallest.internal_throughput
         return [
             {"processors": count, "itr": float(one.value), "itr_low": float(one.low), "itr_high": float(one.high),
@@ -173,9 +173,9 @@ class Scaling(Answer):
 
     @property
     def headline(self) -> str:
-        """What the counts asked for bring; how well the law predicts where none was."""
+        """Predictions of the given counts, and the leave-one-out errors."""
         judged = (
-            f"the law predicts each of {len(self.configurations)} configurations from the others with a median error "
+            f"the model predicts each of {len(self.configurations)} configurations from the others with a median error "
             f"of {percent(self.median)}, at worst {percent(self.worst)}"
         )
         asked = [
@@ -187,12 +187,12 @@ class Scaling(Answer):
         if self.needed is not None:
             count = render.counted(self.needed.count, "processor")
             wanted = given(self.wanted or 0.0)
-            asked.insert(0, f"ITR {wanted}/s takes {count} ({self.needed.span}, {style.NINETY})")
+            asked.insert(0, f"ITR {wanted}/s needs {count} ({self.needed.span}, {style.NINETY})")
         return "; ".join([*asked, judged if asked else sentence_case(judged)]) + "."
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the measurements cannot tell."""
+        """Extrapolations, and effects that the measurements cannot separate."""
         rows, most = self.configurations, max(row.processors for row in self.configurations)
         least = self.smallest.processors
         asked = [(count, "interval") for count in self.counts]
@@ -205,8 +205,8 @@ class Scaling(Answer):
         shares = [row.real_storage / row.processors / GIB for row in rows if row.real_storage is not None]
         if len(shares) == len(rows):
             notes.append(
-                f"Real storage grew along with the processors, {readable(min(shares))} to {readable(max(shares))} "
-                "GB each: what either brings alone is not known."
+                f"Real storage grew with the processors, {readable(min(shares))} to {readable(max(shares))} "
+                "GB each: their separate effects are unknown."
             )
             for count in self.counts if self.real_storage is not None else ():
                 each = (self.real_storage or 0.0) / count / GIB
@@ -214,17 +214,17 @@ class Scaling(Answer):
                     notes.append(f"{readable(each)} GB for each of {count} processors was not measured.")
         if any(math.isinf(one.high) for one in self.left_out):
             notes.append(
-                "Two configurations do not determine the law: nothing bounds what they predict of a third."
+                "Two configurations do not determine the model: their prediction of a third has no upper bound."
             )
         return (*notes, *([] if self.contention is None else [GAIN_NOTE]))
 
     @property
     def compared(self) -> list[LeftOutConfiguration]:
-        """Every configuration beside its prediction from the others."""
+        """Every configuration with its prediction from the others."""
         return list(map(LeftOutConfiguration, self.configurations, self.left_out, self.errors))
 
     def table(self) -> render.Table:
-        """Configurations, and what was asked below them: run `asked` for a count, `wanted` for a throughput."""
+        """Configurations, then the answers: run `asked` for a count, `wanted` for a throughput."""
         measured, asked = Answer.table(self), self.asked
         if not asked:
             return measured
@@ -241,7 +241,7 @@ class Scaling(Answer):
 
     @property
     def asked(self) -> list[dict[str, Any]]:
-        """A row for each count that was asked for, and one for a throughput."""
+        """A row for each given count, and one for a throughput."""
         rows: list[dict[str, Any]] = [
             {"run": "asked", "processors": int(one["processors"]),
              **{f"predicted_{key}": one[key] for key in ("itr", "itr_low", "itr_high")}}
@@ -253,24 +253,24 @@ class Scaling(Answer):
         return rows
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Configurations without their CPU times; the measured pairs of releases where a contention was given."""
+        """Configurations without their CPU times; the measured pairs of releases if a contention was given."""
         title, names = self.PARTS[0]
         measured = render.Section(title=title, table=Answer.table(self).pick(names.split()))
         if self.contention is None:
             return (measured,)
-        title = "z/VM 5.3 over 5.2, four measured pairs, no law; the nearest is marked"
+        title = "z/VM 5.3 over 5.2, four measured pairs, no model; the nearest is marked"
         return measured, render.Section(table=gain_table(self.contention), title=title)
 
     @property
     def trials(self) -> list[dict[str, Any]]:
-        """Its leave-one-out errors [share]."""
+        """Leave-one-out errors as a table [share]."""
         rms = math.sqrt(sum(error**2 for error in self.errors) / len(self.errors))
         return [{"parts": "total", "laws": "usl", "median_error": self.median, "worst_error": self.worst,
                  "rms_error": rms, "errors": list(self.errors)}]  # fmt: skip
 
     @property
     def gains(self) -> list[dict[str, Any]]:
-        """The pairs of releases, where a contention was given."""
+        """The pairs of releases, if a contention was given."""
         if self.contention is None:
             return []
         pairs = gain_table(self.contention)
@@ -286,43 +286,43 @@ def scaling(
     contention: float | None = None,
     wanted: float | None = None,
 ) -> Scaling:
-    """Fit one law to measured configurations and predict each of them from the others.
+    """Fit one model to measured configurations and predict each of them from the others.
 
     Parameters
     ----------
     configurations : sequence of Configuration, or Path, optional
-        At least three, of different numbers of processors, or a CSV file with them; the published ones of z/VM 5.3
-        where None.
+        At least three, with different numbers of processors, or a CSV file with them; by default the published ones of
+        z/VM 5.3.
     counts : sequence of int, optional
         Numbers of processors to predict.
     real_storage : float, optional
-        Real storage to go with them [bytes].
+        Their real storage [bytes].
     contention : float, optional
         Page reads per second of processor time on z/VM 5.2, to compare the releases [1/s].
     wanted : float, optional
-        Throughput: how many processors it takes is asked [1/s].
+        Throughput for which to find the number of processors [1/s].
 
     Returns
     -------
     Scaling
-        The law, what it says of the counts, and how far each left-out prediction was off.
+        The model, its predictions, and the leave-one-out errors.
 
     Raises
     ------
     InputError
-        Too few configurations, or a count that is no whole number of at least one.
+        Too few configurations, or a count that is not a whole number of at least one.
     ReportError
         The file cannot be read.
     CalibrationError
         A fit failed.
     InfeasibleError
-        No number of processors reaches the throughput that is wanted.
+        No number of processors reaches the required throughput.
 
     Notes
     -----
     ``t(n) = t1 (1 + alpha (n - 1) + beta n (n - 1))``, the Universal Scalability Law in the CPU time of a transaction
-    (Gunther 2007, eq. 4.31), fitted as `planner calibrate --kind processors` does it. It may bend although the
-    measurements show no sign of it, so all its coefficients count against the degrees of freedom.
+    (Gunther 2007, eq. 4.31), fitted as in `planner calibrate --kind processors`. Coefficients that the fit puts at zero
+    may still be positive, so all of them count against the degrees of freedom.
 
     Examples
     --------
@@ -353,27 +353,27 @@ def scaling(
 
 
 def _needed(model: library.Model, rows: Sequence[MeasuredConfiguration], wanted: float) -> Needed:
-    """Fewest processors with which the law reaches a throughput [1/s], and both ends of its interval."""
+    """Fewest processors that reach a throughput [1/s], by the model and at both ends of its interval."""
     if not 0 < wanted < math.inf:
         raise InputError("wanted", wanted, "a finite number above zero", "1/s")
     most = max(row.processors for row in rows)
-    # as many times as many processors as were measured are searched
+    # search up to eight times the processors measured
     counts = range(1, 8 * most + 1)
-    law = _rates(model, counts)
-    first = [np.flatnonzero(np.asarray(end) >= wanted) for end in (law.high, law.value, law.low)]
+    rates = _rates(model, counts)
+    first = [np.flatnonzero(np.asarray(end) >= wanted) for end in (rates.high, rates.value, rates.low)]
     if not first[1].size:
-        best = int(np.argmax(law.value))
-        least, top, highest = ends(law[best])
+        best = int(np.argmax(rates.value))
+        least, top, highest = ends(rates[best])
         raise InfeasibleError(
-            f"{given(wanted)}/s is more than up to {counts[-1]} processors reach by the law: {top}/s ({least} to "
-            f"{highest}, {style.NINETY}) with {best + 1}; less CPU time a transaction, or a second system, would help"
+            f"{given(wanted)}/s is more than up to {counts[-1]} processors reach by the model: {top}/s ({least} to "
+            f"{highest}, {style.NINETY}) with {best + 1}; less CPU time per transaction, or a second system, would help"
         )
     low, count, high = (int(each[0]) + 1 if each.size else None for each in first)
     assert count is not None
     return Needed(count=count, low=count if low is None else low, high=high)
 
 
-@lru_cache(maxsize=64)  # nothing that goes in can change
+@lru_cache(maxsize=64)  # all arguments are immutable
 def _model(
     rows: tuple[MeasuredConfiguration, ...], fit: Callable[[Sequence[Measurements]], CostFit]
 ) -> library.Model:

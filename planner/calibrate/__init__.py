@@ -1,4 +1,4 @@
-"""Measurements to the parameters of any kind of device, with errors, intervals and residuals, and back to questions."""
+"""Fit the parameters of any kind of device to measurements, and put 90 % intervals on predictions."""
 
 from __future__ import annotations
 

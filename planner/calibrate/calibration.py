@@ -38,10 +38,10 @@ SHOWN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A `parameter` of a calibrated law: its `value`, SI, where the data say nothing what is believed of such devices.
+    """A `parameter` of a calibrated model and its `value`, SI (a typical one where the data do not determine it).
 
-    `standard_error` is 0 where it was fixed; `status` "fitted", "fixed", "not determined" or "at its bound"; the search
-    began at `start`. `low` and `high` are the ends of the 90 % interval, None where it is open or was not worked out.
+    `standard_error` is 0 where it was fixed; `status` is "fitted", "fixed", "not determined" or "at its bound"; `start`
+    is the initial value. `low` and `high` are the ends of the 90 % interval, None where it is open or not computed.
     """
 
     parameter: Quantity
@@ -58,7 +58,7 @@ class Estimate:
         return 100 * self.standard_error / self.value if self.value else None
 
     def cells(self) -> tuple[str, ...]:
-        """Value, standard error, the same in percent, ends of the 90 % interval and start, as people read them."""
+        """Value, standard error (also in percent), ends of the 90 % interval and initial value, as text."""
         unit, factor = units.shown(self.parameter.unit)
         behind = f" {unit}" if unit else ""
         start = readable(self.start / factor)
@@ -72,16 +72,16 @@ class Estimate:
 
 
 def given(parameter: Quantity, value: float) -> Estimate:
-    """Enter a parameter that is known, not fitted."""
+    """Make the estimate of a parameter that is known, not fitted."""
     return Estimate(parameter, value, 0.0, "fixed", value, value, value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration(Answer):
-    """A law fitted to measurements.
+    """A model fitted to measurements.
 
-    `estimates` and their `correlation` by parameter key, in `comparisons` every measurement beside the law;
-    `model_error` is the relative standard deviation of the law, `degrees` the degrees of freedom of its estimate.
+    `estimates` and their `correlation` are keyed by parameter; `comparisons` has every measurement and its prediction;
+    `model_error` is the relative standard deviation of the model, `degrees` the degrees of freedom of its estimate.
     """
 
     PICTURE: ClassVar[str] = "planner.calibrate.picture:draw_costs"
@@ -102,11 +102,11 @@ class Calibration(Answer):
         return self.estimates[key].value
 
     def table(self) -> render.Table:
-        """One row a parameter, as numbers."""
+        """One row per parameter, as numbers."""
         return tabled(self.estimates.values(), ESTIMATES)
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Parameters as people read them, and every measurement beside the law."""
+        """Parameters for people, and every measurement with its prediction."""
         labels = ("value", "std. error", "%", "from", "to", "start")
         rows = ((each.parameter.file_key, *each.cells(), each.status) for each in self.estimates.values())
         parameters = tabled(rows, map(column, ("parameter", *labels, "status")))
@@ -120,12 +120,12 @@ class Calibration(Answer):
         return tabled(self.comparisons, columns, marks)
 
     def residual_table(self) -> render.Table:
-        """One row a measured number, in its own unit, marked where the run was left out; for programs."""
+        """One row per measured number, in its own unit, marked where the run was left out; for programs."""
         return self._residuals(RESIDUALS)
 
     @property
     def headline(self) -> str:
-        """How well the law meets the measurements."""
+        """How well the model fits the measurements."""
         return (
             f"{render.counted(len(self.estimates), 'parameter')}, {render.counted(len(self.comparisons), 'figure')}: "
             f"model error {percent(self.model_error)}."
@@ -138,15 +138,15 @@ class Calibration(Answer):
         unknown = [each.parameter.key for each in self.estimates.values() if each.status == "not determined"]
         if unknown:
             lines.append(
-                f"What is not determined by these data: {', '.join(unknown)}; kept at what is believed of such "
-                "devices, and all that is possible counts in the intervals of predictions."
+                f"Not determined by these data: {', '.join(unknown)}; kept at typical values. The intervals of "
+                "predictions include every possible value."
             )
         for (one, other), value in self.strong_correlations().items():
             lines.append(f"{one} and {other} are correlated: {readable(value)}.")
         return tuple(lines)
 
     def strong_correlations(self, strong: float = 0.9) -> dict[tuple[str, str], float]:
-        """Pairs of parameters that the data hardly tell apart."""
+        """Pairs of parameters that the data hardly distinguish."""
         return {pair: value for pair, value in self.correlation.items() if abs(value) > strong}
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,13 +177,13 @@ class Outlier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit(Calibration):
-    """A law fitted to runs of volumes and pools.
+    """A model fitted to runs of volumes and pools.
 
-    `population` is the number of requesters a volume, given or likeliest; `population_status` says which, or "not
-    determined". `chi_square` sums the squared residuals of runs and priors that were fitted, to be held against
-    `degrees_left`. `spread` is what else the data allow, None where it was not asked for. `observations` are the runs
-    in the order of `comparisons`, with the `outlier` that was left out. `saturated` says whether all devices were busy
-    in every run: the runs tell what they carry, not how much is asked. `model` can be written and asked.
+    `population` is the number of requesters per volume, given or likeliest; `population_status` says which, or "not
+    determined". `chi_square` sums the squared residuals of the fitted runs and priors; compare it with `degrees_left`.
+    `spread` is the posterior sample, None where not requested. `observations` are the runs in the order of
+    `comparisons`, including the `outlier` that was left out. `saturated`: all devices were busy in every run, so that
+    the runs show the capacity of the devices, not the demand. `model` can be written to a file and asked.
     """
 
     PICTURE: ClassVar[str] = "planner.calibrate.picture:draw_fit"
@@ -205,7 +205,7 @@ class Fit(Calibration):
 
     @property
     def unbounded(self) -> bool:
-        """Whether nothing bounds what more devices would be asked for, as a known number of requesters does."""
+        """Whether the demand on more devices has no upper bound, such as a known number of requesters."""
         return self.saturated and self.population_status == "not determined"
 
     @property
@@ -230,7 +230,7 @@ class Fit(Calibration):
         lines = [
             first,
             f"Chi-square {readable(self.chi_square)} at {readable(self.degrees_left)} degrees of freedom: "
-            f"{render.counted(fitted, 'figure')} less what the parameters took of them.",
+            f"{render.counted(fitted, 'figure')} less those that the parameters use up.",
         ]
         if self.outlier is not None:
             lines.append(
@@ -239,15 +239,15 @@ class Fit(Calibration):
                 f"{readable(self.outlier.gap)} behind."
             )
         if self.saturated:
-            asked = "not how much is asked of them; predictions for more devices have no upper end."
+            demand = "not the demand; predictions for more devices have no upper end."
             if not self.unbounded:
-                asked = "what is asked of more follows from the number of requesters alone."
-            lines.append(f"All devices were busy in every run: the runs tell what the devices carry, {asked}")
+                demand = "and the demand on more devices follows from the number of requesters alone."
+            lines.append(f"All devices were busy in every run: the runs show their capacity, {demand}")
         return (*lines, *others)
 
     @property
     def headline(self) -> str:
-        """Requesters of a volume, given or estimated, their service time, how well the law meets the runs."""
+        """Requesters of a volume (given or estimated), service time and model error."""
         service, unit = self.estimates["service_time"], MILLISECOND
         low, value, high = ends((end or 0.0) / unit for end in (service.low, service.value, service.high))
         known = service.low is not None and service.high is not None and service.status != "fixed"
@@ -255,7 +255,7 @@ class Fit(Calibration):
         return f"{self._requesters()}; service {value} ms{span}; model error {percent(self.model_error)}."
 
     def _requesters(self, likely: float = 0.05) -> str:
-        """Requesters of a volume, with all numbers of them of at least a `likely` share."""
+        """Requesters of a volume, with all numbers whose probability is at least `likely`."""
         if self.population_status == "fixed":
             return f"{self.population} requesters a volume (given)"
         others = [f"{n} ({percent(share)})" for n, share in self.populations.items() if share >= likely]
@@ -283,7 +283,7 @@ class Fit(Calibration):
 
 
 def known_parameters(parameters: Sequence[Quantity], fixed: Mapping[str, float] | None) -> dict[str, float]:
-    """Check what is known of the parameters of a fit."""
+    """Check the known parameters of a fit."""
     bounds = {parameter.key: parameter for parameter in parameters}
     for key, value in (fixed or {}).items():
         InputError.unless_one_of("fix", key, bounds)
@@ -296,7 +296,7 @@ def known_parameters(parameters: Sequence[Quantity], fixed: Mapping[str, float] 
 
 
 def correlations(keys: Sequence[str], covariance: Array) -> dict[tuple[str, str], float]:
-    """Correlation of each two parameters, from their covariance."""
+    """Correlation of each pair of parameters, from their covariance."""
     error = np.sqrt(np.diag(covariance))
     pairs = ((i, j) for i in range(len(keys)) for j in range(i))
     return {(keys[i], keys[j]): float(covariance[i, j] / (error[i] * error[j])) for i, j in pairs}

@@ -1,4 +1,4 @@
-"""Measured costs to the parameters of a device that is linear in them: the model, its fit, its errors."""
+"""Fit of measured costs to the parameters of a device: the model, the least squares, the errors."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from planner.library import Status
 from planner.quantity import Quantity
 from planner.results import Array, Flags
 
-SEEN: Final = 1e-6  # of the largest singular value: from there on figures change
+SEEN: Final = 1e-6  # share of the largest singular value above which a direction changes the figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostLaw:
+class CostModel:
     """How figures follow from the parameters."""
 
     kind: str  # device kind
     parameters: tuple[Quantity, ...]  # what is fitted
-    start: tuple[float, ...]  # where the search begins, SI, above zero
+    start: tuple[float, ...]  # initial values, SI, above zero
     predict: Callable[[Mapping[str, float]], Sequence[float]]
     conventions: Callable[[Mapping[str, float]], Sequence[float]] | None = None
-    held: tuple[Estimate, ...] = ()  # other parameters, which no figure determines
+    held: tuple[Estimate, ...] = ()  # parameters that no figure determines
     validity: Mapping[str, tuple[float, float]]  # range that the measurements cover, by key
-    population: int | None = None  # requesters while it was measured
+    population: int | None = None  # requesters during the measurement
     coefficients: int | None = None  # parameters that count against the degrees of freedom even at a bound
 
 
@@ -41,8 +41,8 @@ class CostLaw:
 class CostFit(Calibration):
     """The costs of a device of a `kind`, fitted to tables of measurements.
 
-    `validity` is the range that they cover, by key, with so many requesters (`population`, or None); `uncertainty` is
-    what they leave open.
+    `validity` is the range they cover, by key; `population` is the number of requesters, or None; `uncertainty` is the
+    distribution of the parameters.
     """
 
     kind: str
@@ -53,18 +53,18 @@ class CostFit(Calibration):
 
 @dataclass(frozen=True, kw_only=True)
 class CostProblem(LeastSquares):
-    """Figures, law and scales; points are values over `scales`, `size` is what the parameters had at the start."""
+    """Figures, model and scales; points are values over `scales`, `size` are the initial values."""
 
     STEP = 1e-6
     CENTRAL = True
     TOLERANCE = 1e-15
     measured: tuple[MeasuredFigure, ...]
-    law: CostLaw
+    model: CostModel
     known: Mapping[str, float]
     free: tuple[Quantity, ...]
     scales: Array
     size: Array
-    firmness: float = 1.0  # how many times its usual weight the start has
+    firmness: float = 1.0  # factor on the usual weight of the initial values
 
     @property
     def figures(self) -> tuple[MeasuredFigure, ...]:
@@ -83,31 +83,31 @@ class CostProblem(LeastSquares):
         return ({**self.known, **dict(zip(keys, row, strict=True))} for row in rows)
 
     def predict(self, points: Array) -> Array:
-        """What the law says of every figure."""
-        return np.array([self.law.predict(values) for values in self._values(points)], dtype=np.float64)
+        """Prediction of every figure."""
+        return np.array([self.model.predict(values) for values in self._values(points)], dtype=np.float64)
 
     def beliefs(self, points: Array) -> Array:
-        """Conventions of little weight, then the start of still less."""
-        weight = 1e-3  # of a convention, of a measured figure of 100 % error
+        """Residuals of the conventions, with little weight, then of the initial values, with even less."""
+        weight = 1e-3  # of a convention, relative to a measured figure with an error of 100 %
         start = self.firmness * weight**2 * (points - 1)
-        if self.law.conventions is None:
+        if self.model.conventions is None:
             return np.asarray(start)
-        wishes = np.array([self.law.conventions(values) for values in self._values(points)])
+        wishes = np.array([self.model.conventions(values) for values in self._values(points)])
         return np.concatenate([weight * wishes, start], axis=-1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CostSolution:
-    """The best point of a problem, the scales of which are the values there."""
+    """The solution of a problem, rescaled to the values there."""
 
     problem: CostProblem
     at: Array  # (free,)
 
     @classmethod
     def of(cls, problem: CostProblem, begin: Array, near: float = 1e-5) -> CostSolution:
-        """Find it; what is `near` a bound is there, what is next to nothing keeps its scale."""
+        """Solve; a value `near` a bound is put on it, a negligible one keeps its scale."""
         found, place = problem.minimum(begin, 2000), begin
-        # Too few figures leave a narrow bent valley, in which the start leads the way as its weight falls.
+        # Too few figures leave a narrow curved valley: follow it from the initial values by lowering their weight.
         for firmness in () if found.success else np.geomspace(1e6, 1.0, 7).tolist():
             found = replace(problem, firmness=firmness).minimum(place, 2000)
             place = found.x
@@ -115,7 +115,7 @@ class CostSolution:
             raise CalibrationError(f"least squares did not converge: {found.message}")
         low, high = problem.bounds
         at = np.where(found.x - low < near, low, np.where(high - found.x < near, high, found.x))
-        factor = np.where(at > 0.01, at, 1.0)  # noqa: PLR2004 - far below its start a parameter counts as zero
+        factor = np.where(at > 0.01, at, 1.0)  # noqa: PLR2004 - a parameter far below its initial value counts as zero
         return cls(problem=replace(problem, scales=problem.scales * factor), at=at / factor)
 
     @cached_property
@@ -126,18 +126,18 @@ class CostSolution:
 
     @cached_property
     def off(self) -> Array:
-        """Law less measurement in logarithms, shape (figures,)."""
+        """Logarithm of prediction over measurement, shape (figures,)."""
         return np.asarray(self.problem.off(self.at[None])[0])
 
     @cached_property
     def slope(self) -> Array:
-        """How these change with the point, shape (figures, free)."""
+        """Derivatives of `off` by the parameters, shape (figures, free)."""
         sigma = self.problem.sigma
         return np.asarray(self.problem.around(self.at)[1][: len(sigma)] * sigma[:, None])
 
     @cached_property
     def belief(self) -> Array:
-        """How little is believed of the parameters, to their own size or that of their start, shape (free, free)."""
+        """Weak prior on the parameters, relative to their value or initial value, whichever is larger, (free, free)."""
         scales = self.problem.scales
         return np.asarray(np.diag(scales / np.maximum(self.problem.size, self.at * scales)))
 
@@ -148,7 +148,7 @@ class CostSolution:
         return len(self.off) - int((singular > SEEN * singular.max(initial=0.0)).sum())
 
     def errors(self) -> tuple[float, float]:
-        """Error of the law, and the one that its residuals speak for."""
+        """Model error that was used, and the one that the residuals suggest."""
         error, inside = self.problem.model_error, self.inside
         if self.freedom < 1:
             return error, error
@@ -156,19 +156,19 @@ class CostSolution:
         return error, self.problem.likely_error(self.off, slope, np.zeros(len(belief)), belief, shrunk=False)
 
     def with_error(self, error: float) -> CostSolution:
-        """Fit again."""
+        """Fit again with another model error."""
         return CostSolution.of(replace(self.problem, model_error=error), self.at)
 
 
 def fit_costs(
-    measured: Sequence[MeasuredFigure], law: CostLaw, fixed: Mapping[str, float] | None = None
+    measured: Sequence[MeasuredFigure], model: CostModel, fixed: Mapping[str, float] | None = None
 ) -> CostFit:
-    """Fit the parameters of a law to measured figures."""
-    known = known_parameters(law.parameters, fixed)
-    free = [k for k, parameter in enumerate(law.parameters) if parameter.key not in known]
-    start = np.array([law.start[k] for k in free])
+    """Fit the parameters of a model to measured figures."""
+    known = known_parameters(model.parameters, fixed)
+    free = [k for k, parameter in enumerate(model.parameters) if parameter.key not in known]
+    start = np.array([model.start[k] for k in free])
     problem = CostProblem(
-        measured=tuple(measured), law=law, known=known, free=tuple(law.parameters[k] for k in free), scales=start,
+        measured=tuple(measured), model=model, known=known, free=tuple(model.parameters[k] for k in free), scales=start,
         size=start,
     )  # fmt: skip
     first = CostSolution.of(problem, np.ones(len(free)))
@@ -177,13 +177,13 @@ def fit_costs(
 
 
 def _result(found: CostSolution, most: float = 0.5) -> CostFit:
-    """What a solution says; with a larger model error than `most` the measurements do not describe one device."""
+    """Result of a solution; above a model error of `most` the measurements do not describe one device."""
     problem, at, inside, belief = found.problem, found.at, found.inside, found.belief
     if problem.model_error > most:
         worst = problem.measured[int(np.argmax(np.abs(found.off)))]
         raise CalibrationError(
-            f"the measurements contradict each other: no device of kind {problem.law.kind} is within "
-            f"{problem.model_error:.0%} of them; the worst is {worst.quantity} of {worst.run}"
+            f"the measurements contradict each other: no device of kind {problem.model.kind} is within "
+            f"{problem.model_error:.0%} of them; {worst.quantity} of {worst.run} fits worst"
         )
     slope = found.slope / problem.sigma[:, None]
     degrees, wider = _degrees(found)
@@ -192,38 +192,38 @@ def _result(found: CostSolution, most: float = 0.5) -> CostFit:
     within = np.asarray(np.linalg.inv(own.T @ own + own_belief.T @ own_belief))
     errors = np.zeros(len(at))
     errors[inside] = np.sqrt(np.diag(within))
-    # A bound holds the estimate, not what is possible: that lies around where the figures pull it, cut off there.
+    # A bound stops the estimate, not the distribution: that is centered at the unbounded solution and truncated.
     pull = slope.T @ (found.off / problem.sigma)
     wide = np.asarray(covariance * (wider * stretch(max(degrees, 1))) ** 2)
     uncertainty = _uncertainty(problem, at - covariance @ pull, wide)
     unseen = _unseen(slope)
     estimates = _estimates(found, errors, unseen, uncertainty)
-    seen = np.flatnonzero(inside & ~unseen)  # parameters that the figures tell
+    seen = np.flatnonzero(inside & ~unseen)  # parameters that the figures determine
     places = np.searchsorted(np.flatnonzero(inside), seen)
     return CostFit(
-        kind=problem.law.kind,
-        estimates={each.parameter.key: each for each in (*estimates, *problem.law.held)},
+        kind=problem.model.kind,
+        estimates={each.parameter.key: each for each in (*estimates, *problem.model.held)},
         comparisons=problem.compared(at),
         model_error=problem.model_error * wider,
         degrees=float(degrees),
         correlation=correlations([problem.free[k].key for k in seen], within[np.ix_(places, places)]),
-        validity=problem.law.validity,
-        population=problem.law.population,
+        validity=problem.model.validity,
+        population=problem.model.population,
         uncertainty=uncertainty,
     )
 
 
 def _degrees(found: CostSolution) -> tuple[float, float]:
-    """Degrees of freedom of the error of the law, and by what it grows since coefficients at a bound count as well."""
+    """Degrees of freedom of the model error, and its factor for coefficients at a bound, which count as fitted."""
     problem = found.problem
-    if problem.law.coefficients is None:
+    if problem.model.coefficients is None:
         return problem.degrees(found.freedom), 1.0
-    left = max(len(problem.measured) - problem.law.coefficients, 0)
+    left = max(len(problem.measured) - problem.model.coefficients, 0)
     return left, math.sqrt(max(found.freedom / max(left, 1), 1.0))
 
 
 def _unseen(slope: Array, part: float = 1e-2) -> Flags:
-    """Which parameters have that part in a direction in which no figure changes, shape (free,)."""
+    """Which parameters have a component above `part` in a direction in which no figure changes, shape (free,)."""
     _, singular, directions = np.linalg.svd(slope, full_matrices=True)
     seen = int((singular > SEEN * singular.max()).sum())
     return np.asarray((np.abs(directions[seen:]) > part).any(axis=0))
@@ -236,7 +236,7 @@ def _uncertainty(problem: CostProblem, center: Array, covariance: Array) -> libr
 
 
 def rounded_normal(center: Array, covariance: Array) -> dict[str, Any]:
-    """A normal distribution in the digits of a model file."""
+    """A normal distribution, rounded for a model file."""
     center_row, *rows = (tuple(map(library.rounded, row)) for row in (center.tolist(), *covariance.tolist()))
     return {"center": center_row, "covariance": tuple(rows)}
 
@@ -245,9 +245,9 @@ def _estimates(
     solution: CostSolution, errors: Array, unseen: Flags, uncertainty: library.Uncertainty
 ) -> Iterator[Estimate]:
     problem, at = solution.problem, solution.at * solution.problem.scales
-    draws = cut_off(uncertainty, problem.free, 400)  # parameter sets that intervals are taken of
+    draws = cut_off(uncertainty, problem.free, 400)  # parameter sets for the intervals
     lows, highs = np.quantile(draws, (0.05, 0.95), axis=0)
-    for parameter, start in zip(problem.law.parameters, problem.law.start, strict=True):
+    for parameter, start in zip(problem.model.parameters, problem.model.start, strict=True):
         if parameter.key in problem.known:
             yield given(parameter, problem.known[parameter.key])
             continue

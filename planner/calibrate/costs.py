@@ -1,4 +1,4 @@
-"""Measured costs to their parts: of disk paths and paging devices, of channel programs in CP, of transactions."""
+"""Fits of measured costs: of disk paths and paging devices, of channel programs in CP, of transactions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from planner.calibrate.calibration import Estimate, given
-from planner.calibrate.cost_fit import CostFit, CostLaw, fit_costs
+from planner.calibrate.cost_fit import CostFit, CostModel, fit_costs
 from planner.calibrate.data_file import Measurements
 from planner.devices import channel_program, disk, paging, processors
 from planner.devices.channel_program import WIDTHS, ChannelProgram
@@ -27,8 +27,8 @@ DISK_HEADINGS: Final = (
     Quantity("cp", "CP time of a transaction", "us", zero=True),
     Quantity("virtual", "virtual machine time of a transaction", "us", zero=True),
     Quantity("virtual_ios", "virtual I/Os of a transaction"),
-    Quantity("read", "KB (2^10 bytes) that it reads", "kb", zero=True),
-    Quantity("write", "KB that it writes", "kb", zero=True),
+    Quantity("read", "KB (2^10 bytes) read by a transaction", "kb", zero=True),
+    Quantity("write", "KB written by a transaction", "kb", zero=True),
     Quantity("channel", "data rate of the channel", "MB/s"),
 )
 DISK_NEEDED: Final = ("cache", "read_kb", "channel_mb_per_s")
@@ -40,7 +40,7 @@ Shares = Mapping[str, float]
 
 
 def fit_disk(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
-    """Fit one workload on one kind of disk, one requester at a time; what the runs leave open follows conventions."""
+    """Fit one workload on one kind of disk with one requester; conventions settle what the runs do not determine."""
     for run in runs:
         _check(run, runs[0])
     whole = {name: max(run.value(name) for run in runs) for name in ("read_kb", "write_kb")}
@@ -49,7 +49,7 @@ def fit_disk(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = N
     pairs = [(run, each, name) for run, each in zip(runs, shares, strict=True) for name in FIGURES
              if run.value(name) > 0]  # fmt: skip
     factors = {heading.file_key: heading.factor for heading in DISK_HEADINGS}
-    law = CostLaw(
+    model = CostModel(
         kind=disk.KIND,
         parameters=tuple(ENTRIES[f"{part}_{cost}"] for part in parts for cost in COSTS),
         start=tuple(_start(cost, pairs) for _ in parts for cost in COSTS),
@@ -59,11 +59,11 @@ def fit_disk(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = N
         validity={"requesters": (1.0, 1.0), "processors": (1.0, 1.0), **_hit_ratios(runs)},
         population=1,
     )
-    return fit_costs([run.figure(name, factors[name]) for run, _, name in pairs], law, fixed)
+    return fit_costs([run.figure(name, factors[name]) for run, _, name in pairs], model, fixed)
 
 
 def _check(run: Measurements, first: Measurements, most: float = 1.15) -> None:
-    """Refuse a row that measured nothing, or more processor time over elapsed time than `most`."""
+    """Refuse a row without measurements, or with more processor time than `most` of the elapsed time."""
     if not any(run.value(name) > 0 for name in FIGURES):
         raise run.error(f"expected a number above zero in one of {', '.join(FIGURES)}")
     if run.words["cache"] == "on" and "hit_ratio" not in run.numbers and run.value("read_kb") > 0:
@@ -71,7 +71,7 @@ def _check(run: Measurements, first: Measurements, most: float = 1.15) -> None:
     if run.value("read_kb") + run.value("write_kb") == 0:
         raise run.error("expected read_kb or write_kb above zero", "read_kb")
     if run.value("channel_mb_per_s") != first.value("channel_mb_per_s"):
-        problem = "expected the same channel_mb_per_s in all rows: other channels are other paths"
+        problem = "expected the same channel_mb_per_s in all rows: another channel is another path"
         raise run.error(problem, "channel_mb_per_s")
     work, rate = run.value("cp_us") + run.value("virtual_us"), run.value("rate")
     if rate * work > most:
@@ -83,7 +83,7 @@ def _check(run: Measurements, first: Measurements, most: float = 1.15) -> None:
 
 
 def _shares(run: Measurements, whole: Mapping[str, float]) -> dict[str, float]:
-    """How much of each part of a transaction the run does."""
+    """Share of each part of a transaction in the run."""
     read, written = (
         run.value(name) / whole[name] if whole[name] else 0.0 for name in ("read_kb", "write_kb")
     )
@@ -101,18 +101,18 @@ def _figure(values: Mapping[str, float], shares: Shares, name: str) -> float:
 
 
 def _start(cost: str, pairs: Sequence[tuple[Measurements, Shares, str]]) -> float:
-    """A size that such times have in these runs."""
+    """Initial value of a cost, of the order of the measured times."""
     wanted = {"cp_time": "cp_us", "virtual_time": "virtual_us", "wait_time": "rate"}[cost]
-    told = [run.value(name) for run, _, name in pairs if name == wanted]
+    measured = [run.value(name) for run, _, name in pairs if name == wanted]
     if cost == "wait_time":
-        return 1 / max(told) if told else 1e-3
-    return float(np.median(told)) if told else 1e-4
+        return 1 / max(measured) if measured else 1e-3
+    return float(np.median(measured)) if measured else 1e-4
 
 
 def _conventions(
     parts: Sequence[str], runs: Sequence[Measurements], shares: Sequence[Shares], whole: Mapping[str, float]
 ) -> Callable[[Mapping[str, float]], list[float]]:
-    """What shall be zero where the runs leave it open, in parts of a mean processor time."""
+    """Expressions that are zero by convention where the runs do not determine them, over a mean processor time."""
     rows = [each for run, each in zip(runs, shares, strict=True) if run.value("rate")]
     timed = {part for each in rows for part in parts if each.get(part)}
     untimed = [part for part in parts if part not in timed]
@@ -142,7 +142,7 @@ def _conventions(
 def _facts(
     runs: Sequence[Measurements], shares: Sequence[Shares], whole: Mapping[str, float]
 ) -> list[Estimate]:
-    """What is known of a transaction beside its times."""
+    """Known properties of a transaction other than times."""
     facts = {
         "read_bytes": whole["read_kb"],
         "write_bytes": whole["write_kb"],
@@ -160,7 +160,7 @@ def _facts(
 
 
 def _whole(shares: Shares, least: float = 0.999) -> bool:
-    """Whether a run does whole transactions."""
+    """Whether a run consists of complete transactions."""
     reads = sum(share for part, share in shares.items() if part != "write")
     return max(reads, shares.get("write", 0.0)) > least
 
@@ -182,7 +182,7 @@ PAGING_HEADINGS: Final = (
     Quantity("cp_system", "the part of it charged to the system", "us/page"),
 )
 PAGING_NEEDED: Final = ("outstanding", "queue_depth", "transfer_rate")
-PAGING_FIGURES: Final = {  # parameter: the figure that tells it
+PAGING_FIGURES: Final = {  # parameter: the figure that determines it
     "service_time": "transfer_rate", "pages_per_transfer": "page_rate", "cp_time": "cp_us_per_page",
     "cp_system_time": "cp_system_us_per_page",
 }  # fmt: skip
@@ -191,7 +191,7 @@ DEVICE: Final = {parameter.key: parameter for parameter in PagingDevice.PARAMETE
 
 def fit_paging(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
     """Fit one device to its runs; queue depth and requests are those of the last run."""
-    for run in runs:  # a transfer moves a page at least
+    for run in runs:  # a transfer moves at least one page
         if "page_rate" in run.numbers and run.value("page_rate") < 0.85 * run.value("transfer_rate"):
             raise run.error(
                 f"expected at least one page a transfer, found a page_rate of {run.value('page_rate'):g} and a "
@@ -201,24 +201,24 @@ def fit_paging(runs: Sequence[Measurements], fixed: Mapping[str, float] | None =
     _check_system_part(runs, fixed or {})
     factors = {heading.file_key: heading.factor for heading in PAGING_HEADINGS}
     pairs = [(run, key, name) for run in runs for key, name in PAGING_FIGURES.items() if name in run.numbers]
-    told = [key for key in PAGING_FIGURES if any(key == each for _, each, _ in pairs)]
-    assumed = {key: DEVICE[key].default for key in ("pages_per_transfer", "cp_time") if key not in told}
+    chosen = [key for key in PAGING_FIGURES if any(key == each for _, each, _ in pairs)]
+    assumed = {key: DEVICE[key].default for key in ("pages_per_transfer", "cp_time") if key not in chosen}
     assumed |= {key: runs[-1].value(key) for key in ("queue_depth", "outstanding")}
     asked = [run.value("outstanding") for run in runs]
-    law = CostLaw(
+    model = CostModel(
         kind=paging.KIND,
-        parameters=tuple(DEVICE[key] for key in told),
-        start=tuple(_paging_start(key, runs) for key in told),
+        parameters=tuple(DEVICE[key] for key in chosen),
+        start=tuple(_paging_start(key, runs) for key in chosen),
         predict=lambda values: [_paging_figure(values, run, key) for run, key, _ in pairs],
         held=tuple(given(DEVICE[key], value) for key, value in assumed.items()),
         validity={"outstanding": (min(asked), max(asked))},
         population=int(asked[-1]),
     )
-    return fit_costs([run.figure(name, factors[name]) for run, _, name in pairs], law, fixed)
+    return fit_costs([run.figure(name, factors[name]) for run, _, name in pairs], model, fixed)
 
 
 def _check_system_part(runs: Sequence[Measurements], fixed: Mapping[str, float]) -> None:
-    """Refuse CP time of the system that is more than all CP time by more than the digits leave open."""
+    """Refuse CP time charged to the system that exceeds all CP time by more than rounding."""
     keys = ("cp_time", "cp_system_time")
     known = [
         [Printed(fixed[key], 0.0) if key in fixed else run.numbers.get(PAGING_FIGURES[key]) for key in keys]
@@ -230,7 +230,7 @@ def _check_system_part(runs: Sequence[Measurements], fixed: Mapping[str, float])
         if part is None:
             continue
         if not every:
-            raise run.error(f"expected {of} as well, which {name} is a part of", name)
+            raise run.error(f"expected {of} as well: {name} is a part of it", name)
         most = whole or max(every, key=lambda each: each.high)
         if part.low > most.high:
             raise run.error(
@@ -241,7 +241,7 @@ def _check_system_part(runs: Sequence[Measurements], fixed: Mapping[str, float])
 
 
 def _paging_figure(values: Mapping[str, float], run: Measurements, key: str) -> float:
-    """What the law says of the figure that tells a parameter."""
+    """Prediction of the figure that determines a parameter."""
     if key in ("cp_time", "cp_system_time"):
         return values[key]
     device = PagingDevice(
@@ -253,7 +253,7 @@ def _paging_figure(values: Mapping[str, float], run: Measurements, key: str) -> 
 
 
 def _paging_start(key: str, runs: Sequence[Measurements]) -> float:
-    """Where the search for a parameter begins, by the first run that tells it."""
+    """Initial value of a parameter, from the first run that determines it."""
     name = PAGING_FIGURES[key]
     run = next(run for run in runs if name in run.numbers)
     found = run.value(name)
@@ -266,8 +266,8 @@ def _paging_start(key: str, runs: Sequence[Measurements]) -> float:
     if cycle <= 0:
         back, own = (f"{each / MICROSECOND:.4g}" for each in (outstanding / found, think))
         raise run.error(
-            f"{outstanding:g} requests at {found:g} transfers/s come back every {back} us, and their think_us is {own}:"
-            " the measurements contradict each other", "think_us",
+            f"{outstanding:g} requests at {found:g} transfers/s come back every {back} us, no longer than their "
+            f"think_us of {own}: the measurements contradict each other", "think_us",
         )  # fmt: skip
     return min(cycle, min(outstanding, run.value("queue_depth")) / found)
 
@@ -284,7 +284,7 @@ PROGRAM: Final = {parameter.key: parameter for parameter in ChannelProgram.PARAM
 
 
 def fit_channel_program(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
-    """Fit the costs of channel programs; one that no run determines is 0, by convention that of fast CCWs first."""
+    """Fit the costs of channel programs; undetermined ones are 0 by convention, first that of fast CCWs."""
     for run in runs:
         if _moved(run) <= 0:
             raise run.error("expected written_mb or read_mb above zero", "written_mb")
@@ -292,17 +292,17 @@ def fit_channel_program(runs: Sequence[Measurements], fixed: Mapping[str, float]
     wide, slow = (
         any(run.words[key] == word for run in runs) for key, word in (("bits", "64"), ("translation", "slow"))
     )
-    told = ["ssch_time", *(["ssch_64_time"] if wide else []), *(["slow_ccw_time"] if slow else [])]
+    chosen = ["ssch_time", *(["ssch_64_time"] if wide else []), *(["slow_ccw_time"] if slow else [])]
     shares = {round(_read_share(run), 9) for run in runs}
     if "read_factor" in held or len(shares) == 1:
-        return _fit_told(runs, told, held, given(PROGRAM["read_factor"], held.get("read_factor", 1.0)))
-    both = _fit_told(runs, [*told, "read_factor"], held, None)
+        return _fit_chosen(runs, chosen, held, given(PROGRAM["read_factor"], held.get("read_factor", 1.0)))
+    both = _fit_chosen(runs, [*chosen, "read_factor"], held, None)
     read = both.estimates["read_factor"]
-    half = 2 * read.standard_error  # within which reading may cost what writing costs
+    half = 2 * read.standard_error  # within this, reading may cost the same as writing
     if abs(read.value - 1) > half:
         return both
     near = replace(read, value=1.0, status="fixed", low=read.value - half, high=read.value + half)
-    return _fit_told(runs, told, held, near)
+    return _fit_chosen(runs, chosen, held, near)
 
 
 def _moved(run: Measurements) -> float:
@@ -314,18 +314,18 @@ def _read_share(run: Measurements) -> float:
     return run.value("read_mb") / MEGABYTE / _moved(run)
 
 
-def _fit_told(
-    runs: Sequence[Measurements], told: Sequence[str], fixed: Mapping[str, float], read: Estimate | None
+def _fit_chosen(
+    runs: Sequence[Measurements], chosen: Sequence[str], fixed: Mapping[str, float], read: Estimate | None
 ) -> CostFit:
-    """Fit the costs in `told`; `read` is what is known of reading over writing, if it is not among them."""
+    """Fit the costs in `chosen`; `read` is the known factor of reading over writing, unless that is fitted too."""
     measured = [run.figure("cp_ms", MILLISECOND) for run in runs]
     held = {} if read is None else {"read_factor": read}
-    assumed = {key: fixed.get(key, 0.0) for key in PROGRAM if key not in {*told, *held}}
+    assumed = {key: fixed.get(key, 0.0) for key in PROGRAM if key not in {*chosen, *held}}
 
     def times(values: Mapping[str, float]) -> list[float]:
-        law = ChannelProgram(**assumed, **{key: each.value for key, each in held.items()}, **values)
+        program = ChannelProgram(**assumed, **{key: each.value for key, each in held.items()}, **values)
         return [
-            _moved(run) * law.time_per_mb(int(run.words["bits"]), fast=run.words["translation"] == "fast",
+            _moved(run) * program.time_per_mb(int(run.words["bits"]), fast=run.words["translation"] == "fast",
                                           read_share=_read_share(run))
             for run in runs
         ]  # fmt: skip
@@ -333,15 +333,15 @@ def _fit_told(
     each_mb = [each.value / _moved(run) for each, run in zip(measured, runs, strict=True)]
     least, most = min(each_mb), max(each_mb)
     bits, shares = [float(run.words["bits"]) for run in runs], list(map(_read_share, runs))
-    law = CostLaw(
+    model = CostModel(
         kind=channel_program.KIND,
-        parameters=tuple(PROGRAM[key] for key in told),
+        parameters=tuple(PROGRAM[key] for key in chosen),
         start=tuple(1.0 if key == "read_factor" else least if key == "ssch_time" else max(most - least, least / 2)
-                    for key in told),
+                    for key in chosen),
         predict=times,
         validity={"bits": (min(bits), max(bits)), "read_share": (min(shares), max(shares))},
     )  # fmt: skip
-    found = fit_costs(measured, law, {key: value for key, value in fixed.items() if key in told})
+    found = fit_costs(measured, model, {key: value for key, value in fixed.items() if key in chosen})
     estimates = found.estimates | held
     for key, value in assumed.items():
         known = key in fixed
@@ -350,7 +350,7 @@ def _fit_told(
 
 
 def _unknown(key: str, most: float) -> Estimate:
-    """A cost that the runs do not tell: nothing by convention; as part of another, at most that other."""
+    """A cost that the runs do not determine: 0 by convention; as a part of another cost, at most that cost."""
     high = most if key == "fast_ccw_time" else None
     return Estimate(PROGRAM[key], 0.0, 0.0, "not determined", 0.0, 0.0, high)  # fmt: skip
 
@@ -362,10 +362,10 @@ PROCESSOR_HEADINGS: Final = (
     Quantity("emulation_cpu", "the part of it in guests", "ms"),
     Quantity("cp_cpu", "the part of it in CP", "ms"),
     Quantity("itr", "instead: transactions of fully busy processors", "1/s"),
-    Quantity("real_storage", "real storage; not used by the law", "GB"),
+    Quantity("real_storage", "real storage; not used by the model", "GB"),
 )
 PROCESSOR_NEEDED: Final = ("processors",)
-# What gives the CPU time of a transaction.
+# Columns that give the CPU time of a transaction.
 TIMES: Final = (("emulation_cpu_ms", "cp_cpu_ms"), ("cpu_ms",), ("itr",))
 
 
@@ -382,7 +382,7 @@ def fit_processors(runs: Sequence[Measurements], fixed: Mapping[str, float] | No
 
 
 def fit_scaling(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
-    """Fit as `fit_processors` does, however few the runs: without a degree of freedom nothing bounds a prediction."""
+    """Fit as `fit_processors` does, also to fewer runs: without degrees of freedom a prediction has no bound."""
     counts = [run.value("processors") for run in runs]
     timed = [replace(run, numbers={"cpu_ms": cpu_time(run)}) for run in runs]
 
@@ -390,20 +390,20 @@ def fit_scaling(runs: Sequence[Measurements], fixed: Mapping[str, float] | None 
         first, contention, coherency = (values[each.key] for each in SCALING)
         return [first * (1 + contention * (n - 1) + coherency * n * (n - 1)) for n in counts]
 
-    law = CostLaw(
+    model = CostModel(
         kind=processors.KIND,
         parameters=SCALING,
-        start=(min(run.value("cpu_ms") for run in timed), 5e-2, 5e-3),  # of the coefficients: large ones
+        start=(min(run.value("cpu_ms") for run in timed), 5e-2, 5e-3),  # initial coefficients are large
         predict=times,
         validity={"processors": (min(counts), max(counts))},
-        # Fewer runs leave three coefficients less than two degrees of freedom.
+        # With fewer runs, three coefficients would leave less than two degrees of freedom.
         coefficients=3 if len(runs) >= len(SCALING) + 2 else 2,
     )
-    return fit_costs([run.figure("cpu_ms", MILLISECOND) for run in timed], law, fixed)
+    return fit_costs([run.figure("cpu_ms", MILLISECOND) for run in timed], model, fixed)
 
 
 def cpu_time(run: Measurements) -> Printed:
-    """CPU time of a transaction, from whichever columns tell it; several have to tell the same [s]."""
+    """CPU time of a transaction, from any columns that give it; several must agree [s]."""
     numbers = run.numbers
     found = {"cpu_ms": numbers["cpu_ms"]} if "cpu_ms" in numbers else {}
     if {"emulation_cpu_ms", "cp_cpu_ms"} <= set(numbers):

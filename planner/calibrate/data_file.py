@@ -1,4 +1,4 @@
-"""Measured runs from a CSV file: of volumes and pools, and of devices with costs (docs/calibration.md)."""
+"""Read measured runs from a CSV file: of volumes and pools, and of devices with costs (docs/calibration.md)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Measurements:
     name: str  # names the run in a report
     path: Path  # the file
     line: int  # its line in it
-    numbers: Mapping[str, Printed]  # printed numbers, SI, by heading; nothing where the cell is empty
+    numbers: Mapping[str, Printed]  # printed numbers, SI, by heading; no entry for an empty cell
     words: Mapping[str, str]  # words by heading
-    columns: Mapping[str, int] = field(default_factory=dict)  # where in the line the cell of a heading begins
+    columns: Mapping[str, int] = field(default_factory=dict)  # position in the line of each heading's cell
 
     def value(self, heading: str, default: float = 0.0) -> float:
         """Take a number."""
@@ -35,14 +35,14 @@ class Measurements:
         return default if found is None else found.value
 
     def figure(self, heading: str, factor: float) -> MeasuredFigure:
-        """Take a number as a fit takes it; `factor` is SI units in one of its heading."""
+        """Make the figure of a fit; `factor` is SI units in one unit of the heading."""
         number = self.numbers[heading]
         return MeasuredFigure(
             run=self.name, quantity=heading, factor=factor, value=number.value, half=number.resolution
         )
 
     def error(self, problem: str, heading: str = "") -> ReportError:
-        """Make an error of this row."""
+        """Make an error for this row."""
         return ReportError(self.path, problem, line=self.line, column=self.columns.get(heading))
 
 
@@ -55,7 +55,7 @@ def read_measurements(
     one_of: Sequence[Sequence[str]] = (),
     others: bool = False,
 ) -> list[Measurements]:
-    """Read runs, one a row, with all `needed` columns and one of each group in `one_of`; `what` is for messages."""
+    """Read runs, one per row, with all `needed` columns and one group of `one_of`; `what` is for messages."""
     known = None if others else ["run", *(each.file_key for each in headings)]
     found: list[Measurements] = []
     for k, path in enumerate(paths):
@@ -122,12 +122,12 @@ OF_DEVICES: Final = (*NAMES, "population", "io_rate", "service_ms", "queued")  #
 NEEDED: Final = {
     "device": ("io_rate", "service_ms"), "volume": ("aliases",), "pool": ("aliases", "volumes"),
 }  # fmt: skip
-MOST_RUNS: Final = 60  # in one fit; a law with four parameters learns little from more, and each costs time
+MOST_RUNS: Final = 60  # in one fit; a model with four parameters gains little from more, and each costs time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """Which measurements a fit takes: `system`, `start`, `end`, `interval` (worst, of an archive), `device`, `pool`."""
+    """Selection of measurements: `system`, `start`, `end`, `interval` (worst, of an archive), `device`, `pool`."""
 
     system: str | None = None
     start: str | None = None
@@ -137,7 +137,7 @@ class Chosen:
     pool: str | None = None
 
     def given(self) -> dict[str, str]:
-        """What was said, by argument."""
+        """Selections that were given, by argument."""
         return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
 
 
@@ -150,23 +150,23 @@ def read_observations(paths: Sequence[Path], kind: str, chosen: Chosen = EVERYTH
     Parameters
     ----------
     paths : sequence of Path
-        DEVICE listings or whatever else `planner.measurements.read` reads, archives too, or CSV files of runs.
+        DEVICE listings or any other file or archive that `planner.measurements.read` reads, or CSV files of runs.
     kind : {"volume", "pool"}
-        What they were measured of.
+        What was measured.
     chosen : Chosen, optional
-        Which measurements of them; all where nothing is said.
+        Which measurements to take; all by default.
 
     Returns
     -------
     list of Observation
-        One a run.
+        One per run.
 
     Raises
     ------
     ReportError
-        A file cannot be read, or a row is not what its header promises.
+        A file cannot be read, or a row does not match its header.
     InputError
-        The measurements do not hold such a system, or those of several that are not said to be one.
+        The measurements hold no such system, or several systems without one being chosen.
     """
     found: list[Observation] = []
     for path in paths:
@@ -186,12 +186,12 @@ def read_observations(paths: Sequence[Path], kind: str, chosen: Chosen = EVERYTH
 
 
 def _is_runs(source: Source) -> bool:
-    """Tell a table of runs from one of volumes, which has other columns and all that is needed to be one."""
+    """Whether a table holds runs, not volumes: those have other columns and every required one."""
     return source.headings <= set(COLUMNS) or not is_volumes(source)
 
 
 def _runs(path: Path, kind: str, chosen: Chosen) -> list[Run]:
-    """Runs of a file, or of an archive: of one volume or pool there, the worst at each count of aliases."""
+    """Runs of a file; or of an archive: those of one volume or pool, the worst at each alias count."""
     measured = read(path, system=chosen.system, start=chosen.start, end=chosen.end, interval=chosen.interval)
     systems = sorted(str(name) for name in measured.devices["system"].unique().drop_nulls())
     if len(systems) > 1:
@@ -207,7 +207,7 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Run]:
             pools = pool_runs(rows, only)[0]
             found += [each.run for each in pools if each.run is not None and chosen.pool in (None, each.name)]
     if not found:
-        wanted = f"a {kind} with I/O" + (f"; of pool {chosen.pool} there is none" if chosen.pool else "")
+        wanted = f"a {kind} with I/O" + (f"; pool {chosen.pool} has none" if chosen.pool else "")
         raise InputError("measurements", str(path), wanted)
     if not is_folder(path):
         return found
@@ -225,7 +225,7 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Run]:
 
 
 def _csv_observations(path: Path, kind: str) -> list[Observation]:
-    """One run a row, or one device a row where there is a column `role`."""
+    """One run per row, or one device per row if there is a column `role`."""
     what = f"runs of a {kind}"
     table = read_csv(path, (), f"{what}, with columns such as aliases, io_rate, service_ms and queued")
     shape = "device" if table.has("role") else kind
@@ -233,7 +233,7 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
     table.require(NEEDED[shape], what)
     shown_as = [each.file_key for each in FIGURES.values()]
     if not any(map(table.has, shown_as)):
-        raise table.missing(f"one of {', '.join(shown_as)}", f"what was measured of each run of a {kind}")
+        raise table.missing(f"one of {', '.join(shown_as)}", f"what was measured in each run of a {kind}")
     headings = (*COUNTS, *FIGURES.values())
     if shape == "device":  # one without I/O counts as well
         headings = (ROLE, *(replace(each, zero=True) if each not in COUNTS else each for each in headings))
@@ -251,13 +251,13 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
 
 
 def _figures(row: Measurements) -> dict[str, Printed]:
-    """What a row measured, SI."""
+    """Figures measured in a row, SI."""
     keys = {name: each.file_key for name, each in FIGURES.items()}
     return {name: row.numbers[key] for name, key in keys.items() if key in row.numbers}
 
 
 def _of_run(row: Measurements, needed: Sequence[str]) -> Observation:
-    """One run a row; a cell of the columns `needed` must not be empty."""
+    """A row as one run; cells of `needed` columns must not be empty."""
     figures = _figures(row)
     if not figures:
         expected = ", ".join(each.file_key for each in FIGURES.values())
@@ -273,7 +273,7 @@ def _of_run(row: Measurements, needed: Sequence[str]) -> Observation:
 def _observation(
     row: Measurements, *, name: str, volumes: int, aliases: int, figures: dict[str, Printed]
 ) -> Observation:
-    """A run, or the error of its row where its numbers contradict each other."""
+    """Make a run; raise the error of its row if the numbers contradict each other."""
     people = int(row.value("population")) or None
     try:
         return Observation(name=name, volumes=volumes, aliases=aliases, population=people, figures=figures)
@@ -295,7 +295,7 @@ def _by_device(rows: Sequence[Measurements], names: Sequence[str]) -> list[tuple
 
 
 def _sum(name: str, devices: Sequence[Measurements]) -> Observation:
-    """One run of its devices."""
+    """Add up the devices of one run."""
     bases = [row for row in devices if row.words["role"] == "base"]
     if not bases:
         raise devices[0].error(f"role of {name} is alias only: expected a base among its devices", "role")
@@ -304,7 +304,7 @@ def _sum(name: str, devices: Sequence[Measurements]) -> Observation:
     )
     total = sum(rate.value for rate in rates)
     if total <= 0:
-        problem = f"io_rate of all devices of {name} is 0: expected I/O of one at least"
+        problem = f"io_rate of all devices of {name} is 0: expected I/O on at least one"
         raise devices[0].error(problem, "io_rate")
     work = sum(rate.value * service.value for rate, service in zip(rates, services, strict=True))
     summed = {

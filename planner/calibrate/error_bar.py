@@ -1,4 +1,4 @@
-"""90 % error bars of whatever follows from a model: from the sets of parameters that its file says are possible."""
+"""90 % error bars of any prediction of a model, from the possible parameter sets in its file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from planner.quantity import Quantity
 from planner.results import Array
 
 PROBABILITY: Final = 0.9
-NODES: Final = (np.arange(9) + 0.5) / 9  # of the distribution of the error of the law, equally likely
+NODES: Final = (np.arange(9) + 0.5) / 9  # equally likely quantiles of the model error
 NORMAL: Final = ndtri(NODES)
 
 
@@ -31,24 +31,24 @@ def interval(
     Parameters
     ----------
     figure : str
-        Key of a figure that the kind of the model answers with.
+        Key of a figure of the model's kind.
     model : library.Model
         A calibrated model of any kind.
     scenarios : sequence of mapping
-        All that the kind asks, by key, SI.
+        All inputs of the kind, by key, SI.
     given : mapping, optional
         Parameters that differ from those of the model, SI, by key.
 
     Returns
     -------
     Interval
-        The figure by the best parameters between the ends of its 90 % interval, SI, each of shape (scenarios,); the
-        upper end is infinite where nothing bounds it, both are nan where the error is not known.
+        The figure for the best parameters and the ends of its 90 % interval, SI, each of shape (scenarios,); the
+        upper end is infinite where there is no bound, both are nan where the error is unknown.
 
     Raises
     ------
     InputError
-        The kind has no such figure, or something it asks is missing.
+        The kind has no such figure, or an input is missing.
     ReportError
         The model lacks a parameter.
 
@@ -68,7 +68,7 @@ def intervals(
     model: library.Model, scenarios: Sequence[Scenario], given: Mapping[str, float] | None = None
 ) -> dict[str, Interval]:
     """Bound every figure of a model's kind as `interval` does, by key."""
-    # parameter sets that stand for all that are possible
+    # about 64 parameter sets represent all possible ones
     sets, given = possible(model, 64), dict(given or {})
     best = _ask(model, sets.best, given, scenarios)
     drawn = _ask(model, sets.sets, given, scenarios)
@@ -77,7 +77,7 @@ def intervals(
         value = best[shown.key][0]
         low, high = _ends(shown, drawn, model.fit)
         unbounded = _open(model, shown, best, sets, given, scenarios)
-        # The estimate is the likeliest set, not the middle one: an interval that left it out would puzzle.
+        # The estimate is the likeliest set, not the middle one, and belongs inside the interval.
         high = np.where(unbounded, _most(shown, drawn).max(axis=0), np.maximum(high, value))
         found[shown.key] = Interval(np.minimum(low, value), value, high)
     return found
@@ -87,7 +87,7 @@ def _ask(
     model: library.Model, values: Mapping[str, Array | float], given: Mapping[str, float],
     scenarios: Sequence[Scenario],
 ) -> Figures:  # fmt: skip
-    """Figures of shape (sets, scenarios) by key, of parameter sets or of one."""
+    """Figures by key, shape (sets, scenarios), for one or several parameter sets."""
     sets = np.broadcast_arrays(*map(np.atleast_1d, {**values, **given}.values()))
     try:
         return KINDS[model.kind].ask(dict(zip({**values, **given}, sets, strict=True)), scenarios)
@@ -98,12 +98,12 @@ def _ask(
 
 
 def _most(shown: Quantity, drawn: Figures) -> Array:
-    """What no error carries a figure above: one of its name and "most", or its largest value, (sets, scenarios)."""
+    """Upper limit of a figure: the one named "<key> most", or its largest value, shape (sets, scenarios)."""
     return drawn.get(f"{shown.key} most", np.full(drawn[shown.key].shape, shown.high))
 
 
 def _ends(shown: Quantity, drawn: Figures, fit: library.FitQuality) -> tuple[Array, Array]:
-    """Central 90 % of what the parameter sets say, each smeared by the error of the law, shape (scenarios,)."""
+    """Central 90 % of the predictions of all parameter sets, convolved with the model error, shape (scenarios,)."""
     values, size, most = drawn[shown.key], drawn[shown.error_of or shown.key], _most(shown, drawn)
     degrees = fit.degrees_of_freedom
     if degrees is not None and degrees < 1:
@@ -115,7 +115,7 @@ def _open(
     model: library.Model, shown: Quantity, best: Figures, sets: Possible, given: Mapping[str, float],
     scenarios: Sequence[Scenario],
 ) -> Array:  # fmt: skip
-    """Where nothing bounds a figure from above (a parameter, or devices that were busy in every run), (scenarios,)."""
+    """Where a figure has no upper bound: undetermined parameter, or devices busy in every run, shape (scenarios,)."""
     found = np.zeros(len(scenarios), dtype=bool)
     if model.fit.saturated and shown.open_above:
         most = model.validity["aliases"][1]
@@ -129,38 +129,38 @@ def _open(
         if entry.status != "not determined" or entry.high is not None:
             continue
         further = _ask(model, {**sets.best, parameter.key: parameter.high}, given, scenarios)
-        # relative change of a figure that counts as one
+        # smallest relative change of a figure that counts
         found |= further[shown.key][0] > best[shown.key][0] * (1 + 1e-3)
     return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Possible:
-    """What a model knows of its parameters, SI: the `best` by key, and all parameter sets in `sets`, each (sets,)."""
+    """Parameters of a model, SI: the `best` by key, and the possible sets in `sets`, each of shape (sets,)."""
 
     best: dict[str, float]
     sets: dict[str, Array]
 
 
 def possible(model: library.Model, count: int) -> Possible:
-    """Take the estimates of a model, and about `count` parameter sets that stand for all that the data allow.
+    """Return the estimates of a model, and about `count` parameter sets that represent all that the data allow.
 
     Parameters
     ----------
     model : library.Model
         A calibrated model of any kind.
     count : int
-        About how many.
+        Approximate number of sets.
 
     Returns
     -------
     Possible
-        One set, the estimates, where the model says nothing else.
+        Only the estimates if the model has no uncertainty.
 
     Raises
     ------
     ReportError
-        The model speaks of a parameter that its kind does not have.
+        The model has a parameter unknown to its kind.
     """
     known = {parameter.file_key: parameter for parameter in KINDS[model.kind].PARAMETERS}
     spoken = [*model.parameters, *(key for each in model.alternatives or () for key in each.parameters)]
@@ -174,7 +174,7 @@ def possible(model: library.Model, count: int) -> Possible:
         best[POPULATION.key] = float(model.population)
     drawn: dict[str, Array] = {}
     if model.alternatives:
-        # times are not: they add up, and their sums are known
+        # not the times: their sums are known
         vague = {
             key for key, each in model.parameters.items() if each.status == "not determined" and not known[key].unit
         }  # fmt: skip
@@ -190,7 +190,7 @@ def _mixture(
     alternatives: Sequence[library.Alternative], known: Mapping[str, Quantity], count: int,
     vague: Set[str] = frozenset(),
 ) -> dict[str, Array]:  # fmt: skip
-    """Sets of every number of requesters, as many as its share wants."""
+    """Parameter sets of every number of requesters, in proportion to its probability."""
     free = [known[key] for key in alternatives[0].parameters]
     requesters, sets = [], []
     for each in alternatives:
@@ -206,7 +206,7 @@ def _mixture(
 
 
 def _root(covariance: Array) -> Array:
-    """A matrix whose square, with its transpose, is a covariance; one that rounding left indefinite is mended."""
+    """Cholesky factor of a covariance; if rounding made it indefinite, a root without the negative eigenvalues."""
     try:
         return np.asarray(np.linalg.cholesky(covariance))
     except np.linalg.LinAlgError:
@@ -218,11 +218,11 @@ def cut_off(
     uncertainty: library.Uncertainty, free: Sequence[Quantity], count: int, most: int = 65_536,
     vague: Set[str] = frozenset(),
 ) -> Array:  # fmt: skip
-    """Draw from a normal distribution what of `most` points lies between the bounds, shape (count or fewer, free).
+    """Draw from a truncated normal distribution, with at most about `most` points, shape (count or fewer, free).
 
-    A `vague` parameter is as what is believed, log-normal; means and covariance are the same.
+    A `vague` parameter is log-normal, like its prior, with the same mean and covariance.
     """
-    order = sorted(range(len(free)), key=lambda k: free[k].file_key not in vague)  # the others follow
+    order = sorted(range(len(free)), key=lambda k: free[k].file_key not in vague)  # vague ones first
     center, covariance = (
         np.array(uncertainty.center)[order],
         np.array(uncertainty.covariance)[np.ix_(order, order)],
@@ -248,18 +248,18 @@ def cut_off(
 
 
 def law_error(fit: library.FitQuality) -> float:
-    """Relative error of the law, as wide at 90 % as Student's t."""
+    """Relative model error, as wide at 90 % as Student's t."""
     degrees = fit.degrees_of_freedom
     return fit.model_error * (1.0 if degrees is None else stretch(degrees))
 
 
 def law_errors(fit: library.FitQuality) -> Array:
-    """Equally likely relative errors of the law, shape (9,)."""
+    """Equally likely relative model errors, shape (9,)."""
     return np.asarray(law_error(fit) * NORMAL)
 
 
 def smeared(values: Array, model_error: float, size: Array | float = 1.0) -> Array:
-    """Add the error of the law to what every parameter set says, shape (more sets, scenarios)."""
+    """Add the model error, a share of `size`, to the prediction of every parameter set, (9 x sets, scenarios)."""
     noise = model_error * NORMAL[:, None, None]
     finite = np.where(np.isfinite(size), size, 0.0)
     return np.asarray((values + noise * finite).reshape(-1, values.shape[-1]))
@@ -274,6 +274,6 @@ def central(values: Array) -> tuple[Array, Array]:
 
 
 def stretch(degrees: float) -> float:
-    """How much further Student's t reaches than the normal distribution, at 90 %."""
+    """Ratio of the 90 % intervals of Student's t and the normal distribution."""
     end = (1 + PROBABILITY) / 2
     return float(stdtrit(degrees, end) / ndtri(end))

@@ -1,4 +1,4 @@
-"""Each kind of device that can be calibrated, the fit that is run, and its model file."""
+"""The kinds of device that can be calibrated, their fits, and their model files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from planner.quantity import Quantity, listed
 def to_model(
     found: Fit, *, kind: str, title: str, files: Sequence[Path], runs: Sequence[Run | Observation]
 ) -> library.Model:
-    """Turn a fit into what a model file holds.
+    """Turn a fit into a model.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ def to_model(
     files : sequence of Path
         The measurements.
     runs : sequence of Run or Observation
-        What was read from them; they bound the validity.
+        Runs read from the files; they bound the validity.
 
     Returns
     -------
     library.Model
-        Ready to be written.
+        Ready for `planner.library.write_model`.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def to_model(
 
 
 def model_of_costs(found: CostFit, *, title: str, files: Sequence[Path]) -> library.Model:
-    """Turn the costs of a device into what a model file holds."""
+    """Turn the fitted costs of a device into a model."""
     model = _model(found, found.kind, title, files, found.population, found.validity)
     return structs.replace(model, uncertainty=found.uncertainty)
 
@@ -71,7 +71,7 @@ def _model(
     found: Calibration, kind: str, title: str, files: Sequence[Path], population: int | None,
     validity: Mapping[str, tuple[float, float]],
 ) -> library.Model:  # fmt: skip
-    """What the models of all kinds hold."""
+    """Parts common to the models of all kinds."""
     rounded = library.rounded
     parameters = {
         each.parameter.file_key: library.Parameter(
@@ -112,19 +112,19 @@ def _alternatives(found: Fit) -> tuple[library.Alternative, ...] | None:
 
 
 def _shelf_name(path: Path) -> str:
-    """Name of a file as seen from data/, or its own name where it lies elsewhere."""
+    """Path of a file relative to data/, or its bare name elsewhere."""
     shelf = library.data_path()
     resolved = path.resolve()
     return resolved.relative_to(shelf).as_posix() if resolved.is_relative_to(shelf) else path.name
 
 
 def known_values(settings: Sequence[str], kind: str = "volume") -> dict[str, float]:
-    """Read what is known of the parameters.
+    """Read known values of parameters.
 
     Parameters
     ----------
     settings : sequence of str
-        Key and value of each; a time carries its unit.
+        KEY=VALUE each; a time has its unit.
     kind : str, optional
         Device kind.
 
@@ -136,7 +136,7 @@ def known_values(settings: Sequence[str], kind: str = "volume") -> dict[str, flo
     Raises
     ------
     InputError
-        No such parameter, one twice, or no such value.
+        No such parameter, a parameter twice, or an invalid value.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def known_values(settings: Sequence[str], kind: str = "volume") -> dict[str, flo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What is to be calibrated: `files`, `title`, `population`, `fix` as think_time=0.2ms, `chosen` measurements."""
+    """Input of a calibration: `files`, `title`, `population`, `fix` as think_time=0.2ms, `chosen` measurements."""
 
     files: Sequence[Path]
     title: str = ""
@@ -170,7 +170,7 @@ Calibrated = tuple[Calibration, library.Model]
 
 
 class CostTable(NamedTuple):
-    """A device whose costs follow from a table: its columns, those that every row has, and its fit."""
+    """How to fit the costs of a device to a table: its columns, the required ones, and the fit."""
 
     headings: Sequence[Quantity]
     needed: Sequence[str]
@@ -186,7 +186,7 @@ COSTS: Final[Mapping[str, CostTable]] = {
 
 
 def _requesters(kind: str, task: Task) -> Calibrated:
-    """A volume or a pool, from listings or tables."""
+    """Calibrate a volume or a pool, from listings or tables."""
     if kind == "volume" and task.chosen.pool is not None:
         raise InputError("pool", task.chosen.pool, "none: `device` chooses a volume")
     fixed = known_values(task.fix, kind)
@@ -197,9 +197,9 @@ def _requesters(kind: str, task: Task) -> Calibrated:
 
 
 def _costs(kind: str, table: CostTable, task: Task) -> Calibrated:
-    """A device whose costs follow from a table."""
+    """Calibrate the costs of a device from a table."""
     if task.population is not None:
-        problem = f"none: a {kind} is not fitted to requesters of volumes"
+        problem = f"none: a {kind} has no requesters of volumes"
         raise InputError("population", task.population, problem)
     for argument, value in task.chosen.given().items():
         problem = f"none: a {kind} is fitted to a table of runs, and to all its rows"
@@ -223,12 +223,12 @@ def calibrate(kind: str, task: Task) -> Calibrated:
     kind : str
         A key of `CALIBRATORS`.
     task : Task
-        Measurements and what is known.
+        Measurements, known parameters and choices.
 
     Returns
     -------
     tuple
-        What was found, and the model that can be written.
+        The calibration, and the model that can be written.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The least-squares problem that every fit is: figures, what a model predicts, beliefs and bounds; and its solution."""
+"""The least-squares problem of every fit: figures, predictions, priors and bounds; and its solution."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from planner.results import Array
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
-MODEL_ERROR: Final = 0.02  # floor: residuals of a good fit say nothing about what it was not fitted to
-GIVEN: Final = 200.0  # degrees of freedom of an error that is not estimated: Student's t is normal
+MODEL_ERROR: Final = 0.02  # floor: small residuals do not prove small errors elsewhere
+GIVEN: Final = 200.0  # degrees of freedom if the error is not estimated: Student's t is then normal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,17 +26,17 @@ class MeasuredFigure:
     run: str  # its run
     quantity: str  # what was measured, with the unit as a suffix
     factor: float  # SI units in one of them
-    value: float  # value, and half of what the printed digits leave open, SI
+    value: float  # value, and half its printed resolution, SI
     half: float
-    # What the relative error of the model is taken of, where it is compared plainly.
+    # The model error is a share of this, where the figure is compared without logarithms.
     scale: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One `measured` number of a `run` beside what the law says (`predicted`), in the unit that `quantity` ends in.
+    """One `measured` number of a `run` and its prediction (`predicted`), in the unit with which `quantity` ends.
 
-    `sigma` is the standard deviation that gave it its weight, in that unit; `off_by` law less measurement, in standard
+    `sigma` is its standard deviation in the fit, in that unit; `off_by` is prediction minus measurement, in standard
     deviations on the scale of the fit.
     """
 
@@ -50,10 +50,10 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class LeastSquares:
-    """Figures, and what a model gives for them: `predict`, `beliefs`, `bounds`; points have the shape (sets, free)."""
+    """Figures and their model: `predict`, `beliefs`, `bounds`; points have the shape (sets, free)."""
 
-    STEP: ClassVar[float]  # of the differences of the Jacobian
-    CENTRAL: ClassVar[bool]  # whether they are taken on both sides
+    STEP: ClassVar[float]  # of the finite differences of the Jacobian
+    CENTRAL: ClassVar[bool]  # whether differences are central
     TOLERANCE: ClassVar[float]  # relative change of chi-square or of a point at which the search ends
     model_error: float = MODEL_ERROR  # relative standard deviation of the model
 
@@ -68,27 +68,27 @@ class LeastSquares:
         raise NotImplementedError
 
     def predict(self, points: Array) -> Array:
-        """What the model says, SI, shape (sets, figures)."""
+        """Predictions, SI, shape (sets, figures)."""
         raise NotImplementedError
 
     def beliefs(self, points: Array) -> Array:
-        """Priors and conventions in their standard deviations, shape (sets, beliefs)."""
+        """Residuals of priors and conventions in standard deviations, shape (sets, beliefs)."""
         raise NotImplementedError
 
     @cached_property
     def _logs(self) -> Array:
-        """Logarithms of the figures compared so, nan for the others, shape (figures,)."""
+        """Logarithms of the figures compared in logarithms, else nan, shape (figures,)."""
         return np.array([math.log(each.value) if each.scale is None else math.nan for each in self.figures])
 
     @cached_property
     def rounding(self) -> Array:
-        """Standard deviation that the printed digits leave, relative where figures are compared so, (figures,)."""
+        """Standard deviation by rounding, relative for figures compared in logarithms, shape (figures,)."""
         halves = [each.half / (each.value if each.scale is None else 1.0) for each in self.figures]
         return np.array(halves) / math.sqrt(3)
 
     @cached_property
     def scale(self) -> Array:
-        """What the error of the model is taken of, shape (figures,)."""
+        """Scale of the model error of each figure, shape (figures,)."""
         return np.array([1.0 if each.scale is None else each.scale for each in self.figures])
 
     @cached_property
@@ -97,17 +97,17 @@ class LeastSquares:
         return np.asarray(np.hypot(self.rounding, self.model_error * self.scale))
 
     def off(self, points: Array) -> Array:
-        """Model less measurement, shape (sets, figures)."""
+        """Prediction minus measurement, shape (sets, figures)."""
         predicted, plain = self.predict(points), np.isnan(self._logs)
         values = np.array([each.value for each in self.figures])
         return np.where(plain, predicted - values, np.log(np.maximum(predicted, 1e-300)) - self._logs)
 
     def residuals(self, points: Array) -> Array:
-        """Figures and beliefs, each in its standard deviations, shape (sets, figures + beliefs)."""
+        """Residuals of figures and beliefs in standard deviations, shape (sets, figures + beliefs)."""
         return np.concatenate([self.off(points) / self.sigma, self.beliefs(points)], axis=-1)
 
     def compared(self, at: Array) -> tuple[Comparison, ...]:
-        """Every figure beside the model."""
+        """Every figure and its prediction."""
         rows = zip(self.figures, self.off(at[None])[0].tolist(), self.sigma.tolist(), strict=True)
         found = []
         for each, off, sigma in rows:
@@ -122,11 +122,11 @@ class LeastSquares:
         return tuple(found)
 
     def degrees(self, left: float) -> float:
-        """Degrees of freedom of the error of the model, which is not estimated where it is at its floor."""
+        """Degrees of freedom of the model error, `GIVEN` at its floor, where it is not estimated."""
         return GIVEN if self.model_error <= MODEL_ERROR else max(left, 1.0)
 
     def around(self, at: Array) -> tuple[Array, Array]:
-        """Residuals at a point and their slope there; one evaluation: a model costs little more for many sets."""
+        """Residuals at a point and their Jacobian, in one evaluation: many sets cost little more than one."""
         steps = self.STEP * np.eye(len(at))
         found = self.residuals(
             np.concatenate([at[None], at + steps, *([at - steps] if self.CENTRAL else [])])
@@ -135,7 +135,7 @@ class LeastSquares:
         return found[0], (ahead - behind).T / (self.STEP * (1 + self.CENTRAL))
 
     def minimum(self, start: Array, most: int, *, within: bool = True) -> OptimizeResult:
-        """Go downhill from one start; not `within` the bounds first, which is quicker, where that stays in them."""
+        """Minimize from one start; unless `within`, first without bounds, which is quicker and enough inside them."""
         from scipy.optimize import least_squares
 
         low, high = self.bounds
@@ -164,15 +164,15 @@ class LeastSquares:
     def likely_error(
         self, off: Array, slope: Array, belief: Array, belief_slope: Array, *, shrunk: bool = True
     ) -> float:
-        """Estimate the model error that the residuals of a fit speak for.
+        """Estimate the model error from the residuals of a fit.
 
         With r the differences at the solution, J their Jacobian, V(t) = rounding^2 + (t scale)^2 on the diagonal and P
         the precision of the priors, t maximizes
 
             -1/2 (ln det V + ln det(J' V^-1 J + P) + min_d [(r + J d)' V^-1 (r + J d) + priors]) - ln t
 
-        (Patterson and Thompson 1971; the priors count as further data of known variance, 1 / t is the usual prior of a
-        scale and keeps a few residuals from being taken for a large error; without it where not `shrunk`).
+        (Patterson and Thompson 1971). The priors count as further data of known variance. 1 / t is the usual prior of a
+        scale, so that a few residuals do not give a large error by chance; it is left out if not `shrunk`.
         """
         candidates = np.geomspace(MODEL_ERROR, 1.0, 120)
         variance = self.rounding**2 + (candidates[:, None] * self.scale) ** 2
@@ -196,7 +196,7 @@ def with_likely_error(
     most: int,
     settled: float = 1.02,
 ) -> Fitted:
-    """Repeat a fit with the model error that its residuals speak for; `of` tells the error it had, and that one."""
+    """Repeat a fit with the model error that its residuals suggest; `of` returns the error used and that one."""
     for _ in range(most):
         before, error = of(found)
         if max(error / before, before / error) < settled:

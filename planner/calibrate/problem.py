@@ -1,4 +1,4 @@
-"""Runs of volumes and pools as figures, and their least-squares problem: priors, prediction, solution, search."""
+"""Figures of runs of volumes and pools, and their least-squares problem: priors, prediction, solution, search."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from planner.quantity import Quantity
 from planner.reports import Printed
 from planner.results import Array
 
-FIGURES: Final = {  # what may be measured of a run, as files and pictures have it
+FIGURES: Final = {  # what may be measured in a run, as named in files and pictures
     "io_rate": Quantity("io_rate", unit="1/s", label="I/O rate"),
     "service_time": Quantity("service", unit="ms", label="service time"),
     "response_time": Quantity("response", unit="ms", label="response time"),
     "wait_time": Quantity("wait", unit="ms", label="wait", zero=True),
     "queued": Quantity("queued", label="I/Os queued", zero=True),
 }
-LOGARITHMIC: Final = ("io_rate", "service_time", "response_time")  # compared so, the others plainly
+LOGARITHMIC: Final = ("io_rate", "service_time", "response_time")  # compared in logarithms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One run, `name`: so many `volumes` shared so many `aliases`, and what was measured of all of them together.
+    """One run, `name`: the numbers of `volumes` and of the `aliases` that they shared, and their total `figures`.
 
-    `population` is the requesters of one volume, None where it is to be estimated; `figures` are any of `FIGURES`:
+    `population` is the requesters of one volume, None if it is to be estimated; `figures` are any of `FIGURES`:
     total I/O rate [1/s], mean service, response and wait time [s], total queue [I/Os].
     """
 
@@ -60,12 +60,12 @@ class Observation:
 
     @property
     def values(self) -> dict[str, float]:
-        """What was measured, without what the digits leave open."""
+        """Measured values without their resolution."""
         return {key: figure.value for key, figure in self.figures.items()}
 
     @property
     def least_present(self) -> float:
-        """Fewest I/Os present that the printed digits allow; 0 where they do not tell."""
+        """Fewest I/Os present that the printed digits allow; 0 where unknown."""
         low = {key: figure.low for key, figure in self.figures.items()}
         rate, service = low.get("io_rate", 0.0), low.get("service_time", 0.0)
         return max(
@@ -76,13 +76,13 @@ class Observation:
 
     @property
     def fewest_requesters(self) -> int:
-        """Smallest number of requesters of a volume that the I/Os present do not contradict."""
-        # Beyond rounding, rate x response may exceed the requesters by 15 %.
+        """Smallest number of requesters per volume that agrees with the I/Os present."""
+        # Apart from rounding, rate x response may exceed the requesters by 15 %.
         return max(math.ceil(self.least_present / self.volumes / 1.15), 1)
 
     @property
     def present(self) -> float:
-        """I/Os in service or queued, as well as the figures tell; bounded by the devices where they do not."""
+        """I/Os in service or queued according to the figures; where they are missing, at most one per device."""
         value = self.values
         devices = float(self.volumes + self.aliases)
         rate = value.get("io_rate")
@@ -92,7 +92,7 @@ class Observation:
         return busy + value.get("queued", (rate or 0.0) * value.get("wait_time", 0.0))
 
     def scale(self, figure: str) -> float | None:
-        """What the model error is taken of: all I/Os present for a queue, response for a wait; none for logarithms."""
+        """Scale of the model error: all I/Os present for a queue, response for a wait; None for logarithms."""
         if figure in LOGARITHMIC:
             return None
         if figure == "queued":
@@ -104,7 +104,7 @@ class Observation:
 
 
 def observe(run: Run) -> Observation:
-    """Take the figures of a run: total rate, mean service time, total queue.
+    """Figures of a run: total rate, mean service time, total queue.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def observe(run: Run) -> Observation:
     Returns
     -------
     Observation
-        The response time is left out: it is service + queued / rate and says nothing more.
+        Without the response time, which is service + queued / rate and adds no information.
 
     Raises
     ------
@@ -144,7 +144,7 @@ KEYS: Final = tuple(parameter.key for parameter in PARAMETERS)
 
 
 def totals(observations: Sequence[Observation], population: float, values: Array) -> Array:
-    """Ask the law for the totals of all runs, shape (sets, runs, 3) [1]."""
+    """Predicted totals of all runs, shape (sets, runs, 3)."""
     asked = [(run.volumes, run.aliases, run.population or population) for run in observations]
     # a run measured twice is solved once
     (volumes, aliases, requesters), place = np.unique(
@@ -152,7 +152,7 @@ def totals(observations: Sequence[Observation], population: float, values: Array
     )
     found = np.empty((3, len(values), aliases.size))
     columns = {key: column[:, None] for key, column in zip(KEYS, values.T, strict=True)}
-    # no volume can be without an alias because of another volume: each is a queue of its own
+    # volumes that never compete for aliases: each is its own queue
     apart = (aliases == 0) | (volumes == 1) | (aliases >= volumes * (requesters - 1))
     if apart.any():
         rate, service, queued = own_queues({**columns, "population": requesters[apart]}, aliases[apart])
@@ -165,7 +165,7 @@ def totals(observations: Sequence[Observation], population: float, values: Array
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prior:
-    """Log-normal prior: its `median`, of a time in units of the service time, and its `spread` in logarithms."""
+    """Log-normal prior: `median` (of a time, over the service time) and `spread` of the logarithm."""
 
     median: float
     spread: float
@@ -180,7 +180,7 @@ PRIORS: Final[Mapping[str, Prior]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Problem(LeastSquares):
-    """What is fitted: runs, what is known, what is believed; points are the logarithms of the free parameters."""
+    """Runs, known parameters and priors of a fit; points are the logarithms of the free parameters."""
 
     STEP = 1e-4
     CENTRAL = False
@@ -188,11 +188,11 @@ class Problem(LeastSquares):
     observations: tuple[Observation, ...]  # the runs
     fixed: Mapping[str, float]  # known parameters by key, SI
     priors: Mapping[str, Prior]  # priors of the others by key
-    population: int = 1  # requesters of one volume, where a run does not say them
+    population: int = 1  # requesters of one volume, for runs without their own number
 
     @cached_property
     def free(self) -> tuple[int, ...]:
-        """Places of the parameters that are not known."""
+        """Indices of the parameters to fit."""
         return tuple(k for k, key in enumerate(KEYS) if key not in self.fixed)
 
     @cached_property
@@ -209,12 +209,12 @@ class Problem(LeastSquares):
 
     @property
     def bounds(self) -> tuple[Array, Array]:
-        """Logarithms between which the free parameters are sought."""
+        """Bounds of the logarithms of the free parameters."""
         low = [math.log(PARAMETERS[k].low) for k in self.free]
         return np.array(low), np.array([math.log(PARAMETERS[k].high) for k in self.free])
 
     def values(self, points: Array) -> Array:
-        """All parameters from the logarithms of the free ones, shape (sets, 4)."""
+        """All parameters, SI, from the logarithms of the free ones, shape (sets, 4)."""
         found = np.empty((len(points), len(KEYS)))
         for key, value in self.fixed.items():
             found[:, KEYS.index(key)] = value
@@ -222,7 +222,7 @@ class Problem(LeastSquares):
         return found
 
     def predict(self, points: Array) -> Array:
-        """What the model says of every figure, from the totals of the runs."""
+        """Prediction of every figure, from the totals of the runs."""
         rate, service, queued = np.moveaxis(
             totals(self.observations, self.population, self.values(points)), -1, 0
         )
@@ -233,7 +233,7 @@ class Problem(LeastSquares):
         return np.stack(columns, axis=-1)
 
     def beliefs(self, points: Array) -> Array:
-        """How far the free parameters are from their priors, in standard deviations."""
+        """Distance of the free parameters from their priors, in standard deviations."""
         known = {key: np.full(len(points), math.log(value)) for key, value in self.fixed.items() if value > 0}
         at = known | {KEYS[k]: points[:, place] for place, k in enumerate(self.free)}
         columns = [
@@ -254,7 +254,7 @@ class Solution:
     problem: Problem  # what was fitted
     logs: Array  # (free,) natural logarithms of the free parameters
     residuals: Array  # (figures + priors,) in standard deviations
-    jacobian: Array  # (figures + priors, free) change of the residuals with the logarithms
+    jacobian: Array  # (figures + priors, free) derivatives of the residuals by the logarithms
 
     @property
     def population(self) -> int:
@@ -268,17 +268,17 @@ class Solution:
 
     @property
     def covariance(self) -> Array:
-        """Of the logarithms, shape (free, free)."""
+        """Covariance of the logarithms, shape (free, free)."""
         return np.asarray(np.linalg.pinv(self.jacobian.T @ self.jacobian), dtype=np.float64)
 
     def undetermined(self, key: str, most: float = 0.8) -> bool:
-        """Whether the data have hardly said anything of a free parameter: `most` of the prior's spread is left."""
+        """Whether the data hardly determine a free parameter: more than `most` of the prior's spread is left."""
         place, prior = self.problem.free.index(KEYS.index(key)), self.problem.priors.get(key)
         return prior is not None and bool(self.covariance[place, place] > (most * prior.spread) ** 2)
 
     @property
     def log_odds(self) -> float:
-        """Logarithm of the evidence for this number of requesters: prior 1 / N, misfit, room for the parameters."""
+        """Log evidence for this number of requesters: prior 1 / N, misfit, volume of the posterior."""
         _, log_det = np.linalg.slogdet(self.jacobian.T @ self.jacobian)
         return -0.5 * (self.chi_square + float(log_det)) + math.log(share_of(self.population))
 
@@ -290,7 +290,7 @@ class Solution:
 
 
 def share_of(population: int) -> float:
-    """Tell the prior weight of a population: 1 / N, for all the counts that it stands for on the grid."""
+    """Prior weight of a population: 1 / N, times the counts that it represents on the grid."""
     place = POPULATIONS.index(population) if population in POPULATIONS else None
     if place is None:
         return 1 / population
@@ -300,39 +300,39 @@ def share_of(population: int) -> float:
 
 
 def solve(problem: Problem, starts: Sequence[Array], *, rough: bool = False) -> Solution:
-    """Find the parameters for one number of requesters, from several starts; `rough` takes what a few steps reach."""
+    """Fit the parameters for one number of requesters, from several starts; `rough` stops after a few steps."""
     best, message = None, "no start"
     for start in starts:
         try:
-            # what needs more steps creeps along a valley without an end; a few do where only an order is asked
+            # more steps follow an endless valley; a few are enough for an order of magnitude
             found = problem.minimum(start, 16 if rough else 60, within=False)
         except ConvergenceError as error:
-            message = f"the law could not be solved while fitting: {error}"
+            message = f"the model could not be solved while fitting: {error}"
             continue
         message = str(found.message)
         if (found.success or rough) and (best is None or found.cost < best.cost):
             best = found
     if best is None:
-        told = f"least squares did not converge for {problem.population} requesters: {message}"
-        raise CalibrationError(told)
+        reason = f"least squares did not converge for {problem.population} requesters: {message}"
+        raise CalibrationError(reason)
     return Solution(problem=problem, logs=np.asarray(best.x), residuals=np.asarray(best.fun),
                     jacobian=np.asarray(best.jac))  # fmt: skip
 
 
 def starts(problem: Problem) -> list[Array]:
-    """Where a search begins: the best of several think times and inflations, each of shape (free,)."""
+    """Initial points of a search: the best two of several think times and inflations, each of shape (free,)."""
     alone = math.log(_service_guess(problem.observations, problem.population))
     gap = math.log(PRIORS["redrive_time"].median) + alone
     every = np.array([
-        (alone, alone + math.log(think), math.log(inflation), gap)  # as `KEYS` has them
+        (alone, alone + math.log(think), math.log(inflation), gap)  # in the order of `KEYS`
         for think, inflation in product((0.02, 0.1, 0.5, 2.5), (0.02, 0.2))
     ])[:, problem.free]  # fmt: skip
     misfit = (problem.residuals(every) ** 2).sum(-1)
-    return list(every[np.argsort(misfit)[:2]])  # of those, the best are followed
+    return list(every[np.argsort(misfit)[:2]])
 
 
 def _service_guess(observations: Sequence[Observation], population: int) -> float:
-    """Median of the printed service times; else what the rates allow at most."""
+    """Median of the printed service times; else a guess below the largest that the rates allow."""
     printed = [run.figures["service_time"].value for run in observations if "service_time" in run.figures]
     if printed:
         return float(np.median(printed))
@@ -354,9 +354,9 @@ def search(
     far: float = 9.0,
     in_a_row: int = 2,
 ) -> list[Solution]:
-    """Fit the number of requesters that is given, or all that the data allow.
+    """Fit for the given number of requesters, or for all numbers that the data allow.
 
-    One whose log odds are `far` behind the best is left out; so many `in_a_row` end the search.
+    A number with log odds `far` below the best is left out; `in_a_row` of them end the search.
     """
     if near:
         again = [solve(replace(problem, population=each.population), [each.logs]) for each in near]
@@ -384,7 +384,7 @@ def search(
     return sorted((s for s in found if s.log_odds >= best - far), key=lambda each: -each.log_odds)
 
 
-OPEN_CHI_SQUARE: Final = 2.71  # rise of chi-square below which a bound is not excluded, 90 %
+OPEN_CHI_SQUARE: Final = 2.71  # smallest rise of chi-square that excludes a bound, 90 %
 
 
 def misfit(solution: Solution) -> float:
@@ -396,7 +396,7 @@ def misfit(solution: Solution) -> float:
 def _as_well(
     solutions: Sequence[Solution], changed: Problem, key: str, near: Sequence[Array], *, rough: bool
 ) -> bool:
-    """Profile: whether a changed problem is met nearly as well as the others, the prior of a parameter set aside."""
+    """Profile likelihood: whether a changed problem fits nearly as well, without the prior of a parameter."""
     priors = {name: prior for name, prior in changed.priors.items() if name != key}
     try:
         found = solve(replace(changed, priors=priors), near, rough=rough)
@@ -428,7 +428,7 @@ def more_requesters_as_well(solutions: Sequence[Solution]) -> bool:
 
 
 def saturated(best: Solution, always: float = 0.95) -> bool:
-    """Whether every run kept all its devices busy, at least that share of time, with requesters to spare."""
+    """Whether all devices were busy in every run, at least `always` of the time, with more requesters than devices."""
     runs = best.problem.observations
     values = np.array([[best.values[key] for key in KEYS]])
     found = totals(runs, best.population, values)[0]

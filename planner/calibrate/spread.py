@@ -1,8 +1,8 @@
-"""What a fit leaves open: sets of parameters drawn from its posterior, each with its weight.
+"""Uncertainty of a fit: weighted parameter sets from its posterior.
 
 Around the solution of each number of requesters, quasi-random sets of parameters are drawn from Student's t with the
-curvature of chi-square and weighted by what chi-square really is there (importance sampling), so that bounds, priors
-and bends of the law show in the intervals. The density is t, not normal, because the model error is estimated:
+curvature of chi-square and weighted by the actual chi-square (importance sampling), so that the intervals reflect
+bounds, priors and nonlinearity. The density is t, not normal, because the model error is estimated:
 
     p(parameters) ~ (1 + (chi-square - least chi-square) / nu)^(-(nu + parameters) / 2)
 """
@@ -22,29 +22,29 @@ from planner.calibrate.problem import KEYS, Solution, share_of
 from planner.errors import ConvergenceError
 from planner.results import Array
 
-EDGE: Final = 1e-6  # of the quasi-random numbers, so that none is infinitely far out
+EDGE: Final = 1e-6  # margin of the quasi-random numbers, so that no point is infinite
 SEED: Final = 20070204
-PRIMES: Final = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)  # one a coordinate
+PRIMES: Final = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)  # one per coordinate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """One number of requesters with the parameters that go with it."""
+    """One number of requesters with its distribution of parameters."""
 
     population: int  # requesters of one volume
     weight: float  # probability
     center: Array  # (free,) mean of the free parameters, SI
-    covariance: Array  # (free, free) of the same
+    covariance: Array  # (free, free) their covariance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
     """Weighted parameter sets."""
 
-    components: tuple[Component, ...]  # one a number of requesters, the likeliest first
+    components: tuple[Component, ...]  # one per number of requesters, the likeliest first
     populations: Array  # (sets,) requesters of each set
     values: Array  # (sets, 4) parameters, SI
-    weights: Array  # (sets,) they add up to 1
+    weights: Array  # (sets,) sum 1
 
     def interval(self, key: str, probability: float) -> tuple[float, float]:
         """Central interval of a parameter."""
@@ -61,7 +61,7 @@ def quantiles(values: Array, weights: Array, probabilities: Sequence[float]) -> 
 
 
 def spread_of(solutions: Sequence[Solution], degrees: float, negligible: float = 1e-3) -> Spread:
-    """Draw and weigh parameter sets around solutions; those of a negligible share are left out."""
+    """Draw and weight parameter sets around solutions; those of a negligible share are left out."""
     odds = np.array([each.log_odds for each in solutions])
     share = np.exp(odds - odds.max())
     kept = [each for each, s in zip(solutions, share / share.sum(), strict=True) if s > negligible]
@@ -71,7 +71,7 @@ def spread_of(solutions: Sequence[Solution], degrees: float, negligible: float =
     components = []
     for solution, (logs, weights) in zip(kept, drawn, strict=True):
         part = weights / weights.sum()
-        values = np.exp(logs)  # of which sums are known, of service time and gap for one
+        values = np.exp(logs)  # not logarithms: sums are known, such as service time plus gap
         center = part @ values
         covariance = (values - center).T @ ((values - center) * part[:, None])
         components.append(Component(population=solution.population, weight=float(weights.sum() / total),
@@ -85,17 +85,17 @@ def spread_of(solutions: Sequence[Solution], degrees: float, negligible: float =
 
 
 def _sets(solution: Solution, populations: int) -> int:
-    """How many parameter sets to draw, so that the time is bounded."""
+    """Number of parameter sets to draw in a bounded time."""
     if not any(run.volumes > 1 and run.aliases > 0 for run in solution.problem.observations):
         return 512  # the model is cheap
-    return max(min(64, 320 // populations), 16)  # 320 of all populations together
+    return max(min(64, 320 // populations), 16)  # 320 in all
 
 
 def _around(solution: Solution, degrees: float, least: float, count: int) -> tuple[Array, Array]:
     """Parameter sets around one solution, `count` or fewer, and their weights (not normalized)."""
     problem, width = solution.problem, len(solution.logs)
     normal, stretch = _stretched(count, width, degrees)
-    # proposals reach a little further than the curvature says
+    # proposals are a little wider than the curvature suggests
     root = 1.2 * np.linalg.cholesky(solution.covariance + 1e-12 * np.eye(width))
     logs = solution.logs + _along(solution, (normal * stretch[:, None]) @ root.T)
     low, high = problem.bounds
@@ -111,9 +111,9 @@ def _around(solution: Solution, degrees: float, least: float, count: int) -> tup
 
 
 def _along(solution: Solution, steps: Array) -> Array:
-    """Steps in logarithms, bent along service x (1 + inflation x others), which is what a service time printed tells.
+    """Bend steps in logarithms along service x (1 + inflation x others), which a printed service time determines.
 
-    Straight ones leave that ridge where inflation is not determined. This only shears: the density stays.
+    Straight steps leave that ridge where inflation is not determined. This is a shear: the density does not change.
     """
     free = [KEYS[k] for k in solution.problem.free]
     if not {"service_time", "inflation"} <= {*free} or not solution.undetermined("inflation"):
@@ -121,13 +121,13 @@ def _along(solution: Solution, steps: Array) -> Array:
     one, other = free.index("service_time"), free.index("inflation")
     covariance = solution.covariance
     slope = min(max(-covariance[one, other] / covariance[other, other], 0.0), 0.99)
-    bent, more = steps.copy(), np.minimum(steps[:, other], 99.0)  # what is larger lies outside of all bounds
+    bent, more = steps.copy(), np.minimum(steps[:, other], 99.0)  # larger steps are outside all bounds
     bent[:, one] += slope * more - np.log1p(slope * np.expm1(more))
     return bent
 
 
 def _chi_square(solution: Solution, logs: Array) -> Array:
-    """Chi-square of parameter sets; infinite, hence without weight, where the law has no answer."""
+    """Chi-square of parameter sets; infinite, hence without weight, where the model has no solution."""
     try:
         return np.asarray((solution.problem.residuals(logs) ** 2).sum(-1))
     except ConvergenceError:
@@ -140,7 +140,7 @@ def _chi_square(solution: Solution, logs: Array) -> Array:
 def points(count: int, width: int) -> Array:
     """Quasi-random standard normal points, shape (count, width), always the same: scrambled Halton (Owen 2017).
 
-    Written out here since `scipy.stats` takes longer to import than most answers; a test holds that both agree.
+    Own code, since `scipy.stats` takes longer to import than most answers; a test checks that both agree.
     """
     random = np.random.default_rng(np.random.SeedSequence(SEED).spawn(1)[0])
     orders = [_orders(base, random) for base in PRIMES[:width]]
@@ -151,7 +151,7 @@ def points(count: int, width: int) -> Array:
 
 
 def _orders(base: int, random: np.random.Generator) -> Array:
-    """A random order of the digits of a base for each place, as many as a double holds."""
+    """A random order of the digits of a base for each place of a double."""
     places = math.ceil(54 / math.log2(base)) - 1
     orders = np.repeat(np.arange(base)[None], places, axis=0)
     for row in orders:
@@ -160,7 +160,7 @@ def _orders(base: int, random: np.random.Generator) -> Array:
 
 
 def _halton(count: int, base: int, orders: Array) -> Array:
-    """0, 1, 2, ... in a base, their digits reordered and mirrored at the point."""
+    """Radical inverses of 0, 1, 2, ... in a base, with permuted digits."""
     numbers, found, unit = np.arange(count), np.zeros(count), 1.0 / base
     for order in orders:
         found += order[numbers % base] * unit
@@ -169,7 +169,7 @@ def _halton(count: int, base: int, orders: Array) -> Array:
 
 
 def _stretched(count: int, width: int, degrees: float) -> tuple[Array, Array]:
-    """Normal points and the factors that make them Student's t."""
+    """Normal points, and the factors that turn them into Student's t."""
     found = points(count, width + 1)
     stretch: Array = np.sqrt(degrees / (2.0 * gammaincinv(degrees / 2.0, ndtr(found[:, -1]))))
     return found[:, :-1], stretch

@@ -1,4 +1,4 @@
-"""Measured runs to the parameters of volume and pool: the fit, its outlier, its intervals."""
+"""Fit of volumes and pools to measured runs, with its outlier and its intervals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from planner.errors import CalibrationError, InputError
 from planner.library import Status
 from planner.measurements import Run
 
-# Likeliest numbers of requesters, tried with a run left out or a parameter at a bound.
+# Number of likeliest populations that are tried with a run left out or a parameter at a bound.
 POPULATIONS_NEAR: Final = 3
 
 
@@ -43,24 +43,24 @@ def fit(
     find_outlier: bool = True,
     intervals: bool = True,
 ) -> Fit:
-    """Fit service time, think time, inflation, redrive gap and the requesters of one law to runs of volumes and pools.
+    """Fit service time, think time, inflation, redrive gap and requesters to runs of volumes and pools.
 
-    Rates, service and response times are compared in logarithms; waits and queues plainly, with the model error taken
-    of all I/Os present.
+    Rates, service and response times are compared in logarithms; waits and queues are not: their model error is a share
+    of the response time or of all I/Os present.
 
     Parameters
     ----------
     runs : sequence of Run or Observation
         Measurements of volumes and pools that share the parameters.
     population : int, optional
-        Requesters a volume, N; estimated where None and no run says it.
+        Requesters per volume, N; estimated if None and no run has it.
     fixed : mapping, optional
-        Parameters that are known, SI, by name.
+        Known parameters, SI, by name.
     find_outlier : bool, optional
         Whether one run may be named and left out, if there are three or more.
     intervals : bool, optional
-        Whether to work out intervals and the model error. A search that compares many fits needs none, and compares
-        them at the floor of the model error.
+        Whether to compute intervals and the model error. A search over many fits needs neither and uses the floor of
+        the model error.
 
     Returns
     -------
@@ -134,9 +134,9 @@ def _observations(runs: Sequence[Run | Observation], population: int | None) -> 
 def _without_outlier(
     problem: Problem, count: int | None, whole: list[Solution], drop: float = 25.0, fewest: int = 3
 ) -> tuple[Outlier | None, list[Solution]]:
-    """Leave out the run without which chi-square falls most, if by `drop` at least.
+    """Leave out the run whose removal lowers chi-square most, if by more than `drop`.
 
-    Of fewer than `fewest` runs, either could be the one that does not belong.
+    With fewer than `fewest` runs, any of them could be the outlier.
     """
     least = min(each.chi_square for each in whole)
     if least <= drop or len(problem.observations) < fewest:
@@ -160,7 +160,7 @@ def _without_outlier(
 
 
 def _errors(solutions: list[Solution]) -> tuple[float, float]:
-    """Model error of a fit, and the one that its residuals speak for."""
+    """Model error used in a fit, and the one that its residuals suggest."""
     problem, residuals, jacobian = solutions[0].problem, solutions[0].residuals, solutions[0].jacobian
     figures, sigma = len(problem.scale), problem.sigma
     return problem.model_error, problem.likely_error(
@@ -169,14 +169,14 @@ def _errors(solutions: list[Solution]) -> tuple[float, float]:
 
 
 def _left(solution: Solution) -> float:
-    """Figures less what the parameters took of them."""
+    """Degrees of freedom: figures less the effective number of parameters."""
     figures = len(solution.problem.scale)
     slope = solution.jacobian[:figures]
     return figures - float(np.trace(slope @ solution.covariance @ slope.T))
 
 
 def _check_error(best: Solution, most: float = 0.3) -> None:
-    """Refuse runs that no law gives together (all known are within .1); name the one that is farthest off."""
+    """Refuse runs that no single model fits (all known ones are within .1); name the worst figure."""
     error = best.problem.model_error
     if error < most:
         return
@@ -190,7 +190,7 @@ def _check_error(best: Solution, most: float = 0.3) -> None:
 
 
 def _check_service(best: Solution, spread: Spread, most: float = 0.5) -> None:
-    """Refuse a service time whose logarithm is known worse than that."""
+    """Refuse a service time with a standard deviation of its logarithm above `most`."""
     if "service_time" in best.problem.fixed:
         return
     low, high = spread.interval("service_time", 0.68)
@@ -221,7 +221,7 @@ def _estimates(
 
 
 def _status(best: Solution, k: int) -> Status:
-    """How a value came about."""
+    """How a value was obtained."""
     place = best.problem.free.index(k)
     low, high = best.problem.bounds
     if min(best.logs[place] - low[place], high[place] - best.logs[place]) < 0.01:  # noqa: PLR2004 - 1 % of the bound

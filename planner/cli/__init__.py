@@ -1,4 +1,4 @@
-"""The command `planner`: its commands, in the file of their subject, each imported when its turn comes."""
+"""The command `planner`: its commands, grouped in files by subject, each imported when it runs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import typer
 
 
-# By what people ask first: the module here that has a typer app or a function of that name, whose docstring is the
-# help, and a shorter line for the list where the help begins with a long one.
+# Most frequent questions first: the module with a typer app or function of that name (its docstring is the help), and a
+# short line for the list of commands if the help begins with a long one.
 COMMANDS: Final = {
     "aliases": ("aliases", "Count the aliases that a volume or a pool needs."),
     "storage": ("systems", "Find the storage limit that is met first."),
@@ -36,8 +36,8 @@ COMMANDS: Final = {
     "example": ("data", "Make a seeded year of a site."),
 }
 ORDER: Final = tuple(COMMANDS)
-SIGNALED = 128  # and the number of the signal, as shells count
-# They end a process; Python has an exception of its own for SIGINT alone.
+SIGNALED = 128  # plus the number of the signal, as in shells
+# Signals that end a process; Python raises an exception for SIGINT only.
 ENDING: Final = ("SIGTERM", "SIGHUP")
 HELP = """Capacity planning for z/VM disk I/O and storage.
 
@@ -56,7 +56,7 @@ def build(words: list[str] | None = None) -> typer.Typer:
     from planner.cli import options as options_of_all
 
     class InOrder(options_of_all.Once):
-        """Lists commands by what people ask first, not by how they were added."""
+        """Lists commands in the order of `COMMANDS`, not of their definition."""
 
         asked_of_files = ("aliases pool", "aliases volume", "report", "read")
 
@@ -84,7 +84,7 @@ def build(words: list[str] | None = None) -> typer.Typer:
             False, "--version", callback=version, is_eager=True, help="Show the version."
         ),
     ) -> None:
-        """Take the options of all commands."""
+        """Declare the options of all commands."""
 
     wanted = words[:1] if words and words[0] in COMMANDS else COMMANDS
     for name in wanted:
@@ -102,12 +102,12 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with _unwinding():
             return _run(arguments)
-    except KeyboardInterrupt:  # at any moment: packages that are imported here may be half of themselves
+    except KeyboardInterrupt:  # may come during an import, so only `signal` and `sys` are used
         return _interrupted(signal.SIGINT)
 
 
 def _interrupted(number: int) -> int:
-    """Say so; the exit code of a signal."""
+    """Print that the command was interrupted; return the exit code for the signal."""
     with suppress(AttributeError, OSError, ValueError):
         print("planner: interrupted", file=sys.stderr, flush=True)
     return SIGNALED + number
@@ -115,9 +115,9 @@ def _interrupted(number: int) -> int:
 
 @contextmanager
 def _unwinding() -> Iterator[None]:
-    """End at a signal as at an error: files that are half written go, and so do processes that were started.
+    """End on a signal as on an error, so that partly written files are removed and child processes stopped.
 
-    What ignores a signal, as with nohup or in the background of a script, goes on ignoring it.
+    A signal that is already ignored, as under nohup or in the background of a script, stays ignored.
     """
 
     def end(number: int, frame: object) -> NoReturn:
@@ -138,7 +138,7 @@ def _unwinding() -> Iterator[None]:
 
 
 def _run(arguments: list[str] | None) -> int:
-    """Run one command; its exit code."""
+    """Run one command and return its exit code."""
     from planner import files
     from planner.cli import options
     from planner.errors import PlannerError
@@ -153,7 +153,7 @@ def _run(arguments: list[str] | None) -> int:
         files.complain(f"planner: {error}")
         return error.exit_code
     except OSError:
-        if files.heard():
+        if files.can_write_errors():
             raise
-        return PlannerError.exit_code  # the command line was refused, and nobody can be told why
+        return PlannerError.exit_code  # the command line was refused, and the reason cannot be printed
     return 0

@@ -1,4 +1,4 @@
-"""``planner aliases``: how many aliases a volume or a pool needs, from files or numbers; and from supply counters."""
+"""``planner aliases``: how many aliases a volume or a pool needs, from files, numbers or supply counters."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ Exclude = Annotated[str | None, option("LIST", "Devices to leave out, as 5230 or
 class NumbersAsked:
     """Numbers instead of files, what the aliases must achieve, and the model to use.
 
-    * `rate`, `service`, `response` and `queue`: of one volume; with files `response` is the target.
-    * `in_use`: aliases at the time of the measurement.
+    * `rate`, `service`, `response` and `queue`: of one volume; with files, `response` is the target.
+    * `in_use`: aliases during the measurement.
     * `wait`, `queued`, `target_response`, `no_alias` and `wait_percentile`: targets.
-    * `growth`: share by which the demand grows first.
-    * `model`: the law.
-    * `interval`: which of many measured intervals.
-    * `floor`: I/Os below which a volume does not matter.
-    * `commands` and `free`: platform whose commands are wanted, and the alias devices to take.
+    * `growth`: growth of the demand before sizing.
+    * `model`: the model.
+    * `interval`: the measured interval to use.
+    * `floor`: I/Os below which a volume is counted, not listed.
+    * `commands` and `free`: platform for which to print commands, and alias devices to use.
     """
 
     rate: Annotated[str | None, option("RATE", "I/O rate of one volume, as 755/s.")] = None
@@ -59,7 +59,7 @@ class NumbersAsked:
     no_alias: NoAlias = None
     wait_percentile: Annotated[
         str | None,
-        option("SHARE:TIME", "Target: share of I/Os that wait at most, as 95%:2ms.", "--wait-percentile"),
+        option("SHARE:TIME", "Target: share of I/Os waiting at most TIME, as 95%:2ms.", "--wait-percentile"),
     ] = None
     growth: Annotated[str | None, option("SHARE", "Growth of the demand before sizing, as 30%.")] = None
     model: options.Model = options.DEFAULT_MODEL
@@ -70,7 +70,7 @@ class NumbersAsked:
         float,
         option("I/Os", "Volumes with fewer I/Os queued and in service are counted, not listed; 0 lists all."),
     ] = 0.05
-    commands: Annotated[str | None, option("PLATFORM", "Also print what to type: on zvm, linux or zos.")] = (
+    commands: Annotated[str | None, option("PLATFORM", "Also print the commands for zvm, linux or zos.")] = (
         None
     )
     free: Annotated[str | None, option("LIST", "With --commands: alias devices to take, as 5251-5258.")] = (
@@ -78,7 +78,7 @@ class NumbersAsked:
     )
 
     def target(self, files: list[Path] | None) -> Target:
-        """What must be achieved; with files --response is the target."""
+        """The target; with files, --response is one."""
         from planner import units
         from planner.demand import Target
 
@@ -122,9 +122,9 @@ def volume(
 ) -> None:
     """Count the aliases of volumes that have their own (classic PAV).
 
-    Without --device every base that did I/O has a line, largest queue first; --device shows one in full. Several
-    listings with different alias counts of the same volumes decide more. With numbers, --response is the measurement;
-    with files, the target.
+    Without --device, every base with I/O has a line, largest queue first; --device shows one in detail. Several
+    listings with different alias counts of the same volumes narrow the answer. With numbers, --response is the
+    measurement; with files, the target.
 
     Example: planner aliases volume --rate 755/s --service 1.3ms --response 3.7ms --queue 1.84
     """
@@ -135,11 +135,11 @@ def volume(
 def _answer(
     question: NumbersAsked, files: list[Path] | None, form: options.PlotForm, asked: dict[str, Any]
 ) -> None:
-    """Ask, with the commands that an answer takes, print, draw."""
+    """Answer, add commands if wanted, print and draw."""
     from planner import sizing
     from planner.sizing.commands import to_take
 
-    to_take(question.commands, question.free)  # refused before, not after, all is solved
+    to_take(question.commands, question.free)  # refuse invalid options before solving
     with options.progress("Counting aliases"):
         answer = sizing.answer_for(**question.asked(files), **asked)
     answer = sizing.with_commands(answer, question.commands, question.free)
@@ -167,9 +167,10 @@ def pool(
 ) -> None:
     """Count the aliases of volumes that share them (HyperPAV).
 
-    A listing does not say which devices form a pool: name the bases, or a table of the members of all pools, or all its
-    ECKD devices are taken as one. A table of volumes may have a column pool. One pool is answered in full, of several
-    each has a row; --pool picks one. With numbers, --response is the measurement; with files, the target.
+    A listing does not say which devices form a pool: name the bases, or give a table with the members of all pools;
+    otherwise all its ECKD devices are one pool. A table of volumes may have a column pool. A single pool is shown in
+    detail; of several, each has a row, and --pool picks one. With numbers, --response is the measurement; with files,
+    the target.
 
     Example: planner aliases pool --rate 736/s --service 1.3ms --response 3.8ms --queue 1.8 --volumes 8
     """
@@ -205,9 +206,9 @@ def supply(
 
     Whether each HyperPAV pool is short of aliases, has enough, or has some to spare.
 
-    Of z/OS: SMF 78-3, best with 74-1 beside it, or RMF reports IOQ and DEVICE in XML.
+    On z/OS: SMF 78-3, best together with 74-1, or RMF reports IOQ and DEVICE in XML.
 
-    CSV has one row a record: time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT, aliases.
+    CSV has one row per record: time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT, aliases.
 
     Example: planner aliases supply COUNTERS.csv --no-alias 1% --plot supply.png
     """

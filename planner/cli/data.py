@@ -1,4 +1,4 @@
-"""``planner read``, ``collect`` and ``example``: measurements as data, in an archive, made up."""
+"""``planner read``, ``collect`` and ``example``: print measurements, collect them in an archive, simulate them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read(
     pools: options.Pools = None,
     deltas: Annotated[
         bool | None,
-        flag("Whether rows count since the row before, or counters only rise.", "--deltas/--cumulative"),
+        flag("Whether counts are per interval, or counters only rise.", "--deltas/--cumulative"),
     ] = None,
     map: options.Map = None,
     *,
@@ -30,8 +30,8 @@ def read(
 ) -> None:
     """Read measurements of any format, or an archive, and print them as a table, JSON or CSV.
 
-    DEVICE (FCX108) and DSPACESH (FCX134) listings, tables of volumes, monitor data and more are told apart by their
-    content; docs/formats.md has them all.
+    DEVICE (FCX108) and DSPACESH (FCX134) listings, tables of volumes, monitor data and more are recognized by content;
+    docs/formats.md lists all formats.
 
     Example: planner read DEVICE.listing --csv
 
@@ -79,11 +79,11 @@ def read(
 def collect(
     sources: Annotated[list[Path], argument("FILE...", "Listings, counters, tables.")],
     archive: Annotated[Path, option("ARCHIVE", "Folder of the archive.", "--output", "-o")],
-    system: Annotated[str | None, option("NAME", "Name of the system, where a file does not say it.")] = None,
+    system: Annotated[str | None, option("NAME", "Name of the system, for files without one.")] = None,
     pools: options.Pools = None,
     anonymize: Annotated[
         bool,
-        flag("Replace names of systems, volumes, owners; shift dates; key beside ARCHIVE.", "--anonymize"),
+        flag("Replace names of systems, volumes, owners; shift dates; key next to ARCHIVE.", "--anonymize"),
     ] = False,
     map: options.Map = None,
     json: options.Json = False,
@@ -91,7 +91,7 @@ def collect(
 ) -> None:
     """Collect measurements of any format in an archive, a folder of Parquet files.
 
-    What is there already adds nothing; what contradicts it is refused, and the archive stays as it was.
+    Measurements already in the archive are skipped; contradictory ones are refused, and the archive stays unchanged.
 
     Example: planner collect DEVICE.listing -o archive
 
@@ -117,22 +117,22 @@ def example(
     pools: Annotated[int, option("N", "Alias pools of each system.")] = 2,
     volumes: Annotated[int, option("N", "Volumes of each pool.")] = 4,
     aliases: Annotated[int, option("N", "Aliases of each pool.")] = 3,
-    hours: Annotated[int, option("N", "Busiest hours of each day that are kept.")] = 24,
+    hours: Annotated[int, option("N", "Busiest hours to keep of each day.")] = 24,
     seed: Annotated[int, option("N", "Seed of the random noise.")] = 1,
     output: options.Output = None,
     force: options.Force = False,
 ) -> None:
-    """Make an example: the volumes of a site hour by hour, with weeks, month ends, growth, a level shift and gaps.
+    """Make an example: hourly volumes with weeks, month ends, growth, a level shift and gaps.
 
-    The same seed gives the same file. Columns as in any table of volumes: system, start, interval_s, pool, aliases,
-    device, io_rate, service_ms, queued.
+    The same seed gives the same file. Its columns are those of any table of volumes: system, start, interval_s, pool,
+    aliases, device, io_rate, service_ms, queued.
 
     Example: planner example --days 30 --pools 1 --volumes 2 -o site.csv
     """
     from planner.render import counted
     from planner.site.example import example_volumes
 
-    options.Form(output=output, force=force)  # refuses a file that cannot be written
+    options.Form(output=output, force=force)  # refuse a file that cannot be written
     made = example_volumes(
         days=days, systems=systems, pools=pools, volumes=volumes, aliases=aliases, hours=hours, seed=seed
     )

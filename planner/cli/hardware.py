@@ -1,4 +1,4 @@
-"""``planner disk``, ``paging`` and ``processors``: what hardware carries and what it costs CP."""
+"""``planner disk``, ``paging`` and ``processors``: capacity of hardware and its CP time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def rate(
     hit_ratio: Annotated[str, option("SHARE", "Share of reads that the cache answers, as 90%.")],
     requesters: Annotated[int, option("N", "Guests with one transaction each at a time.")] = 1,
     processors: Annotated[int, option("N", "Real processors.")] = 1,
-    disks: Annotated[int, option("N", "Disks that the data are spread over.")] = 1,
+    disks: Annotated[int, option("N", "Disks over which the data are spread.")] = 1,
     kind: Annotated[list[str] | None, option("KIND", "Kinds of disk; all if left out.")] = None,
     *,
     form: options.PlotForm,
@@ -57,7 +57,7 @@ def ccw(
     *,
     form: options.PlotForm,
 ) -> None:
-    """CP processor time per MB that the translation of channel programs takes, and what fast translation saves.
+    """CP processor time per MB for translating channel programs, and the saving of fast translation.
 
     Example: planner disk ccw --read-write 70:30 --bits 64 --data-rate 50MB/s
     """
@@ -75,29 +75,27 @@ def paging(
     page_rate: Annotated[
         float | None, measured("RATE", "rate", "Pages read and written, as 225000/s.")
     ] = None,
-    guests: Annotated[
-        int | None, option("N", "Guests that fault; if left out, pages come at random.")
-    ] = None,
+    guests: Annotated[int | None, option("N", "Guests that fault; if left out, random arrivals.")] = None,
     target: Annotated[float | None, measured("TIME", "time", "Page response time, as 4ms.")] = None,
     kind: Annotated[list[str] | None, option("KIND", "Kinds of device; all if left out.")] = None,
     scv: Annotated[
         float, option("NUMBER", "Squared coefficient of variation of a transfer's service.")
     ] = 1.0,
-    devices: Annotated[int | None, option("N", "Number of devices there are.")] = None,
+    devices: Annotated[int | None, option("N", "Number of devices installed.")] = None,
     per_guest: Annotated[
-        float | None, measured("RATE", "rate", "Pages of each guest: how many guests the devices carry.")
+        float | None, measured("RATE", "rate", "Page rate per guest; answers how many guests fit.")
     ] = None,
     cpu_speed: Annotated[
         list[str] | None,
-        option("MACHINE=FACTOR", "How much faster a processor of MACHINE is than of the others."),
+        option("MACHINE=FACTOR", "Speed of MACHINE's processors over that of the others."),
     ] = None,
     *,
     form: options.PlotForm,
 ) -> None:
     """Count paging devices of each kind for a page rate.
 
-    With --devices in place of --page-rate: how many pages a second those devices carry, or with --per-guest how
-    many guests.
+    With --devices instead of --page-rate: the page rate that those devices carry or, with --per-guest, the number of
+    guests.
 
     Example: planner paging --page-rate 225000/s --guests 20 --target 4ms
 
@@ -119,7 +117,7 @@ def paging(
         if speeds:
             raise InputError("--cpu-speed", "without --page-rate", "it with a page rate")
         asked = Question(devices=devices, guests=guests, per_guest=per_guest, target=target, scv=scv)
-        options.exclusive({"--guests": guests, "--per-guest": per_guest}, "a page rate of each asks how many")
+        options.exclusive({"--guests": guests, "--per-guest": per_guest}, "--per-guest asks for the guests")
         options.show(paging_capacity(asked, names=kind or []), form)
         return
     if per_guest is not None:
@@ -146,7 +144,7 @@ def processors(
         Path | None,
         argument(
             "[CSV]",
-            "A row a configuration: processors, and cpu_ms, or emulation_cpu_ms and cp_cpu_ms, or itr; "
+            "A row per configuration: processors, and cpu_ms, or emulation_cpu_ms and cp_cpu_ms, or itr; "
             "run and real_storage_GB are optional.",
             show_default=False,
         ),
@@ -155,21 +153,21 @@ def processors(
         list[int] | None, option("N", "Number of processors to predict; may be repeated.", "--processors")
     ] = None,
     real_storage: Annotated[
-        float | None, measured("SIZE", "storage", "Real storage to go with --processors.")
+        float | None, measured("SIZE", "storage", "Real storage of --processors.")
     ] = None,
     contention: Annotated[
         float | None,
-        measured("RATE", "rate", "What 5.3 brings over 5.2: page reads per CPU-second, as 300/s.", zero=True),
+        measured("RATE", "rate", "Page reads per CPU second, for the gain of 5.3, as 300/s.", zero=True),
     ] = None,
     throughput: Annotated[
-        float | None, measured("RATE", "rate", "How many processors this takes, as 600/s.")
+        float | None, measured("RATE", "rate", "How many processors this needs, as 600/s.")
     ] = None,
     *,
     form: options.PlotForm,
 ) -> None:
     """Predict throughput with more processors.
 
-    Without a file, the five configurations of z/VM 5.3 that the report on real storage measured. Each configuration is
+    Without a file, the five configurations of z/VM 5.3 in the report on real storage are used. Each configuration is
     predicted from the others, which shows how good the model is.
 
     Example: planner processors --processors 14

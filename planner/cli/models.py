@@ -33,7 +33,7 @@ def calibrate(
         str | None,
         option(
             "WHICH",
-            "worst, mean or a time; of an archive, the worst at each count of aliases where nothing is said.",
+            "worst, mean or a time; by default, of an archive, the worst at each alias count.",
         ),
     ] = None,
     system: options.System = None,
@@ -80,7 +80,7 @@ def predict(model: ModelFile, settings: Settings = None, *, form: options.PlotFo
 
 
 def _ask(model: str, settings: list[str], over: list[str], form: options.PlotForm) -> None:
-    """Ask, and say on standard error where that leaves what was measured, if the answer is for a program."""
+    """Predict; if the output is for a program, print extrapolation warnings on standard error."""
     from planner import library, whatif
 
     found = library.read_model(model)
@@ -147,7 +147,7 @@ def figures(
 ) -> None:
     """Draw the published figures.
 
-    Those that the reports do not display, and for each report its measurements beside the model.
+    These are the figures that the reports do not display, and one per report with its measurements and the model.
 
     Example: planner figures -o pictures --format svg
     """
@@ -175,8 +175,7 @@ def explain(
 ) -> None:
     """Explain a formula with your numbers.
 
-    Every step in symbols and in numbers, where it holds, what the answer is sensitive to, and the same value by the
-    numerical code.
+    Shows every step in symbols and in numbers, assumptions, sensitivities, and the same value by the numerical code.
 
     Topics: {topics}
 
@@ -196,11 +195,11 @@ def explain(
         raise InputError("--latex", "and --json or --csv", "one of them")
     given = options.once(map(_pair, numbers or []), "NAME=VALUE")
     with options.progress("Carrying out the formula"):
-        told = formulas.explain(topic, **given)
-    options.draw(told.plot, form)
+        explanation = formulas.explain(topic, **given)
+    options.draw(explanation.plot, form)
     unicode = form.output is not None or "utf" in (getattr(sys.stdout, "encoding", None) or "").lower()
-    text = told.latex if latex else partial(told.text, unicode=unicode)
-    options.emit(text, told.to_dict, told.table, form)
+    text = explanation.latex if latex else partial(explanation.text, unicode=unicode)
+    options.emit(text, explanation.to_dict, explanation.table, form)
 
 
 explain.__doc__ = str(explain.__doc__).format(topics=", ".join(TOPICS))

@@ -1,4 +1,4 @@
-"""Options that every command shares, and the one way in which an answer leaves the planner."""
+"""Options shared by commands, and the output of answers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def option(metavar: str, help: str, *names: str, **more: Any) -> Any:
-    """An option with a value: what stands for it in a help page, and what it is; named as its argument if at all."""
+    """An option with a value: its placeholder and its text in the help; by default named like its argument."""
     return typer.Option(*names, metavar=metavar, help=help, **more)
 
 
@@ -39,12 +39,12 @@ def flag(help: str, *names: str, **more: Any) -> Any:
 
 
 def argument(metavar: str, help: str, **more: Any) -> Any:
-    """What stands without the name of an option."""
+    """A positional argument."""
     return typer.Argument(metavar=metavar, help=help, **more)
 
 
 def quantity(text: str | None, dimension: Dimension | None, option: str, *, zero: bool = False) -> Any:
-    """What was typed behind an option, SI: a quantity, or without a dimension a count; None where nothing was."""
+    """Value typed for an option, SI: a quantity, or a count if `dimension` is None; None if not given."""
     from planner import units
 
     if text is None or dimension is None:
@@ -53,7 +53,7 @@ def quantity(text: str | None, dimension: Dimension | None, option: str, *, zero
 
 
 def measured(metavar: str, dimension: Dimension | None, help: str, *names: str, zero: bool = False) -> Any:
-    """An option with a quantity, or without a dimension a count: `expanded` reads what was typed, SI."""
+    """An option with a quantity, or a count if `dimension` is None; `expanded` converts it to SI."""
     found = option(metavar, help, *names)
     found.read = functools.partial(quantity, dimension=dimension, zero=zero)
     return found
@@ -65,11 +65,11 @@ Output = Annotated[Path | None, option("FILE", "Write to FILE.", "--output", "-o
 Force = Annotated[bool, flag("Write over existing files.", "--force")]
 Plot = Annotated[Path | None, option("FILE", "Draw to FILE.png, .svg or .pdf.", "--plot")]
 Report = Annotated[Path | None, option("FILE.html", "Write a self-contained HTML page to FILE.", "--report")]
-DEFAULT_MODEL = "hyperpav"  # `planner.library.DEFAULT_MODEL`, which is not imported for a help page
+DEFAULT_MODEL = "hyperpav"  # `planner.library.DEFAULT_MODEL`, which a help page need not import
 Model = Annotated[str, option("FILE", "Model file, name of a shipped model, or none.", "--model")]
 System = Annotated[str | None, option("NAME", "Only this system of several.", "--system")]
-From = Annotated[str | None, option("TIME", "Only intervals from then on, as 2026-03-01.", "--from")]
-To = Annotated[str | None, option("TIME", "Only intervals before then.", "--to")]
+From = Annotated[str | None, option("TIME", "Only intervals from TIME on, as 2026-03-01.", "--from")]
+To = Annotated[str | None, option("TIME", "Only intervals before TIME.", "--to")]
 Map = Annotated[str | None, option("LIST", "Columns of a table, as io_rate=IOPS,service_ms=Svc.", "--map")]
 Pools = Annotated[Path | None, option("FILE.csv", "Members of pools: columns device, role, pool.", "--pools")]
 RealStorage = Annotated[float | None, measured("SIZE", "storage", "Real storage, as 256GB.")]
@@ -89,15 +89,15 @@ Together = Annotated[
 AllowMissing = Annotated[bool, flag("Answer as if no volume were missing.", "--allow-missing")]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
-# Options that are named otherwise than the arguments they become.
+# Options whose names differ from their arguments.
 SPELLED: Final = {
     "source": "FILE", "start": "--from", "end": "--to", "members": "--pools", "population": "--requesters",
-    "speeds": "--cpu-speed", "ranges": "--over", "map": "planner collect --map",  # where the command has none
+    "speeds": "--cpu-speed", "ranges": "--over", "map": "planner collect --map",  # for commands without --map
 }  # fmt: skip
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 WRITTEN: Final = ("output", "plot", "report")
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
-_GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given", default={})  # noqa: B039 - nobody writes to it
+_GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given", default={})  # noqa: B039 - never modified
 PATIENCE: Final = 1.0  # seconds before a progress bar shows
 
 
@@ -108,10 +108,10 @@ def is_file(output: Path | None) -> TypeGuard[Path]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """In which form an answer leaves the planner, and where to; what cannot be done is refused before any work.
+    """Format and destination of an answer; invalid combinations are refused before any work.
 
-    `json` and `csv`: for programs instead of people; `output`: file for the answer, standard output where None;
-    `force`: whether existing files may be written over.
+    `json` and `csv`: for programs instead of people; `output`: file for the answer, standard output if None;
+    `force`: whether to overwrite existing files.
     """
 
     json: Json = False
@@ -129,13 +129,13 @@ class Form:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PlotForm(Form):
-    """The same, `plot`, the file for a picture, and `report`, that for a page; None where none is wanted."""
+    """`Form` with the files `plot` for a picture and `report` for a page, each None if not wanted."""
 
     plot: Plot = None
     report: Report = None
 
     def __post_init__(self) -> None:
-        """Refuse a file that no picture or page can be written to, too."""
+        """Also refuse a file to which no picture or page can be written."""
         Form.__post_init__(self)
         if self.plot is not None:
             files.drawable(self.plot, force=self.force)
@@ -145,11 +145,11 @@ class PlotForm(Form):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenRows:
-    """Which of many measured rows are taken, and how they are read.
+    """Selection and reading of measured rows.
 
     `system`, `start` and `end`: only this system, and only intervals from `start` on and before `end`; `together`: how
-    much the volumes of a pool act together; `map`: columns of a table by other names; `allow_missing`: whether members
-    without a readable row are known.
+    much the volumes of a pool act together; `map`: other names of columns; `allow_missing`: whether members without a
+    readable row are acceptable.
     """
 
     system: System = None
@@ -162,9 +162,9 @@ class ChosenRows:
 
 @contextmanager
 def progress(what: str, total: int = 0, *, of_bytes: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal how far a long work is and how long it will take, from the first second on.
+    """Show a progress bar on a terminal after the first second.
 
-    `total` is 0 where no parts are known: those of work that is shared out (`planner.parallel`) are added.
+    `total` is 0 if the number of parts is unknown; parts of parallel work (`planner.parallel`) are added.
     """
     if not sys.stderr.isatty():
         yield lambda parts: None
@@ -197,10 +197,9 @@ def progress(what: str, total: int = 0, *, of_bytes: bool = False) -> Iterator[C
 
 
 def expanded(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that dataclasses among its parameters stand for, said once, and quantities in SI.
+    """Replace dataclass parameters of a command by options for their fields, and convert quantities to SI.
 
-    Its errors name the option that was typed, with what was typed, not the argument that it became; also where they
-    name another one as a way out, in backticks.
+    Errors name the option and value as typed, not the argument; so do names in backticks that an error suggests.
     """
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
@@ -247,7 +246,7 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
             return re.sub(r"`(\w+)`", option, text)
 
         try:
-            # the form comes last, and what it cannot do is refused first
+            # the form is the last group; make it first, so that it refuses invalid options first
             made = {name: kind(**{field: said(field) for field in fields})
                     for name, (kind, fields) in reversed(groups.items())}  # fmt: skip
             command(**made, **{name: said(name) for name in list(values)})
@@ -271,22 +270,22 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _option_of(name: str, typed_as: Mapping[str, tuple[str, str]]) -> tuple[str, str] | None:
-    """An option of a command and its parameter, by either name; None for what is no option of it."""
+    """An option of a command and its parameter, by either name; None if it has no such option."""
     return typed_as.get(name) or typed_as.get(spelled(name))
 
 
 def spelled(name: str) -> str:
-    """How an argument is typed, where it is an option of the command."""
+    """Option name of an argument."""
     return SPELLED.get(name, f"--{name.replace('_', '-')}")
 
 
 def as_typed(name: str) -> Any:
-    """What was typed for an argument of the running command, for its errors."""
+    """Text typed for an argument of the running command, for its errors."""
     return _GIVEN.get()[name]
 
 
 def once(pairs: Iterable[tuple[str, Value]], argument: str) -> dict[str, Value]:
-    """Collect what was said of each key; the later of two would have silenced the earlier one."""
+    """Collect the value of each key; refuse a key given twice, since the later value would override the earlier."""
     found: dict[str, Value] = {}
     for key, value in pairs:
         if key in found:
@@ -303,16 +302,16 @@ def exclusive(given: Mapping[str, object], why: str) -> None:
 
 
 class Once(TyperGroup):
-    """A group of commands that refuses an option given twice: the later of two would silence the earlier one.
+    """A group of commands that refuses an option given twice, since the later would override the earlier.
 
-    `asked_of_files` are the commands to name to a file that stands in place of one; where empty, its own that take
-    files.
+    `asked_of_files` are the commands to suggest if a file is given instead of a command; by default, those of the group
+    that take files.
     """
 
     asked_of_files: tuple[str, ...] = ()
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """Take the words; an option of one of the commands wants that command first."""
+        """Parse the words; an option of one of the commands requires that command first."""
         option = args[0].partition("=")[0] if args else ""
         owners = [name for name, each in self.commands.items() if option in _spellings(each)]
         if owners and option not in _spellings(self):
@@ -321,7 +320,7 @@ class Once(TyperGroup):
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command of the words, and look at them before it does."""
+        """Find the command; suggest one for a file, and refuse an option given twice."""
         if args[0] not in self.commands and _is_path(args[0]):
             takers = self.asked_of_files or [
                 name for name, each in self.commands.items()
@@ -343,25 +342,25 @@ class Once(TyperGroup):
 
 
 def group(help: str) -> typer.Typer:
-    """A command that has commands of its own."""
+    """A command with subcommands."""
     return typer.Typer(cls=Once, no_args_is_help=True, rich_markup_mode=None, help=help)
 
 
 def _spellings(command: Any) -> set[str]:
-    """Every option of a command."""
+    """Names of all options of a command."""
     return {each for parameter in command.params for each in (*parameter.opts, *parameter.secondary_opts)}
 
 
 def _is_path(word: str) -> bool:
-    """Whether a word that is no command names a file, one that exists or one that looks like it."""
-    with suppress(OSError, ValueError):  # too long, or with a null
+    """Whether a word that is no command names a file: an existing one, or one that looks like a path."""
+    with suppress(OSError, ValueError):  # too long, or with a null character
         return word == STANDARD_OUTPUT or bool(set(word) & set("./\\")) or Path(word).exists()
     return False
 
 
 @contextmanager
 def typed(words: Sequence[str]) -> Iterator[None]:
-    """Keep what was typed, for pages that say where they came from."""
+    """Keep the command line, for pages that show it."""
     token = _WORDS.set(tuple(words))
     try:
         yield
@@ -370,13 +369,13 @@ def typed(words: Sequence[str]) -> Iterator[None]:
 
 
 def said() -> str:
-    """What was typed, as a shell takes it."""
+    """The command line, quoted for a shell."""
     words = _WORDS.get()
     return shlex.join(["planner", *words]) if words else ""
 
 
 def sources() -> list[Path]:
-    """Files that the running command reads: paths among its arguments and options but those that it writes."""
+    """Files that the running command reads: paths among its arguments and options, except those that it writes."""
     found: list[Path] = []
     for name, value in _GIVEN.get().items():
         if name not in WRITTEN:
@@ -386,7 +385,7 @@ def sources() -> list[Path]:
 
 
 def width() -> int:
-    """Columns to print in: those of the terminal, 80 where there is none."""
+    """Columns for output: those of the terminal, 80 without one."""
     import shutil
 
     if sys.stdout is None or not sys.stdout.isatty():
@@ -395,7 +394,7 @@ def width() -> int:
 
 
 def colored() -> bool:
-    """Whether standard output is a terminal that shows color, and color is wanted (no NO_COLOR)."""
+    """Whether standard output is a terminal with color, and color is wanted (no NO_COLOR)."""
     import os
 
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
@@ -403,7 +402,7 @@ def colored() -> bool:
 
 
 def show(answer: Answer | Tabular, form: Form) -> None:
-    """Draw an answer where a picture is wanted, print it or write it to a file, and end as it says."""
+    """Draw an answer if wanted, print it or write it to a file, and exit with its code."""
     found: Any = answer
     if isinstance(form, PlotForm):
         draw(found.plot, form)
@@ -420,7 +419,7 @@ def show(answer: Answer | Tabular, form: Form) -> None:
 
 
 def draw(plot: Callable[[], Axes], form: PlotForm) -> None:
-    """Draw to the file that ``--plot`` names, if it was given."""
+    """Draw to the file of ``--plot``, if given."""
     if form.plot is not None:
         files.save_axes(plot(), form.plot, force=form.force)
 
@@ -428,7 +427,7 @@ def draw(plot: Callable[[], Axes], form: PlotForm) -> None:
 def emit(
     text: Callable[[], str], data: Callable[[], Any], table: Callable[[], render.Table], form: Form
 ) -> None:
-    """Print an answer, or write it to a file, in the form that was asked for; no other form is made."""
+    """Print an answer, or write it to a file; only the wanted format is rendered."""
     answer = render.to_json(data()) if form.json else render.to_csv(table()) if form.csv else text()
     put(answer, form.output, force=form.force)
 

@@ -1,4 +1,4 @@
-"""``planner site``, ``growth`` and ``report``: pools over their days, when a limit is reached, one page of all."""
+"""``planner site``, ``growth`` and ``report``: pools over days, dates of limits, one page with every answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def site(
     files: Annotated[list[Path], argument("ARCHIVE|FILE...", "Measurements over days.")],
     pool: Annotated[str | None, option("NAME", "Only this pool, over time.", "--pool")] = None,
     meet: Annotated[
-        str | None, option("SHARE", "Share of the busy time in which the target is met.", show_default="99%")
+        str | None, option("SHARE", "Share of the busy time to meet the target.", show_default="99%")
     ] = None,
     pools: Annotated[
         Path | None,
@@ -30,7 +30,7 @@ def site(
         ),
     ] = None,
     since: Annotated[
-        str | None, option("DATE", "Compare what was predicted before this day with what was measured since.")
+        str | None, option("DATE", "Compare the prediction from before this day with measurements since.")
     ] = None,
     wait: options.Wait = None,
     queued: options.Queued = None,
@@ -42,12 +42,12 @@ def site(
     workers: options.Workers = None,
     form: options.PlotForm,
 ) -> None:
-    """Find what every pool needs over its days: which are short, which have aliases to spare, and when.
+    """Find what every pool needs over its days: which are short, which have spare aliases, and when.
 
-    ARCHIVE is a folder of planner collect; FILEs are whatever planner aliases takes, with dates. Every pool, and every
-    volume with aliases of its own, has a row: the count that meets the target in the worst interval, and in 99 % and 95
-    % of the busy time. --pool shows one over time. It is a check: it ends with 1 where any is short or no count serves
-    (planner aliases: the latter alone), with 2 where one has no answer.
+    ARCHIVE is a folder of planner collect; FILEs are those of planner aliases, with dates. Every pool, and every volume
+    with its own aliases, has a row: the count that meets the target in the worst interval, and in 99 % and 95 % of the
+    busy time. --pool shows one over time. The exit code is 1 if any is short or no count is enough (planner aliases:
+    only the latter), and 2 if one has no answer.
 
     Example: planner site SITE.csv
 
@@ -86,7 +86,7 @@ def growth(
         str | None, option("N%/year", "Yearly growth, compounded, in place of the fitted trend.", "--growth")
     ] = None,
     event: Annotated[
-        list[str] | None, option("DATE:+N%", "A change of the load from a day on; may be repeated.")
+        list[str] | None, option("DATE:+N%", "A change of the load from DATE on; may be repeated.")
     ] = None,
     pools: options.Pools = None,
     real_storage: options.RealStorage = None,
@@ -99,9 +99,9 @@ def growth(
 ) -> None:
     """Find the day on which a limit is reached, from trend, level shifts and weekly pattern.
 
-    SERIES.csv holds the column start (begin of each interval, as 2026-03-01T10:15), one number, and may hold the column
-    system. What counts is the busy hour of each day. Of a SITE, an archive or files of volumes or storage with dates,
-    the limits follow: aliases and addresses of each pool, 90 % busy, storage.
+    SERIES.csv has a column start (start of each interval, as 2026-03-01T10:15), one number, and optionally a column
+    system. The busy hour of each day counts. For a SITE (an archive, or files of volumes or storage with dates) the
+    limits are known: aliases and addresses of each pool, 90 % busy, storage.
 
     Example: planner growth SERIES.csv --value io_rate --limit 5000
 
@@ -168,10 +168,10 @@ def report(
     title: Annotated[str | None, option("TEXT", "Title of the page.")] = None,
     pools: options.Pools = None,
     growth: Annotated[
-        str, option("LIST", "Growth of the demand for the slider; 0 for none.")
+        str, option("LIST", "Growth steps of the demand for the slider; 0 for none.")
     ] = "10%,20%,30%,50%,100%",
     no_alias: Annotated[
-        str, option("SHARE", "Of supply counters: tries without alias.", "--no-alias")
+        str, option("SHARE", "Target of supply counters: share of tries without alias.", "--no-alias")
     ] = "1%",
     model: options.Model = options.DEFAULT_MODEL,
     *,
@@ -182,10 +182,10 @@ def report(
 ) -> None:
     """Write one self-contained HTML page: verdicts, pools and volumes, curves with their 90 % band, sources.
 
-    The page needs no network: styles, script, pictures and data stand in it. It can be sorted, filtered, printed, and
-    moved to a demand that grew. Measurements of one interval are answered as planner aliases does, of several as
-    planner site does; supply counters have their verdicts. Each pool is solved in full, and once more for each step of
-    growth: --growth 0 takes a fraction of the time. Exit code as the answers have it.
+    The page needs no network: it contains styles, script, pictures and data. It can be sorted, filtered and printed; a
+    slider shows growth. Measurements of one interval are answered as by planner aliases, of several as by planner
+    site; supply counters give verdicts. Each pool is solved in detail, and again for each growth step: --growth 0 takes
+    a fraction of the time. The exit code is the largest of the answers.
 
     Example: planner report COUNTERS.csv -o report.html
     """
@@ -194,7 +194,7 @@ def report(
     from planner.page import growths
     from planner.page import report as ask
 
-    options.Form(output=output, force=force)  # refuses a file that cannot be written
+    options.Form(output=output, force=force)  # refuse a file that cannot be written
     if once := [str(path) for path in sources if is_read_once(path)]:
         raise InputError("FILE", once[0], "a file or an archive: a page reads its sources more than once")
     found = ask(

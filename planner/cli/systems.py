@@ -69,11 +69,10 @@ def frames(
     """Count the frames of virtual storage and its PGMBKs.
 
     Either --in-use with --resident-pages, or --guests with --instantiated; guests touch their storage in
-    sequence (256 pages in each segment) unless --resident-pages says how many instantiated pages lie in
-    one.
+    sequence (256 pages in each segment) unless --resident-pages gives the instantiated pages per segment.
 
-    How many fit, with --real-storage: of guests, --guests 88GB without a count; of pages in each segment, --in-use
-    without --resident-pages.
+    With --real-storage, it finds how many fit: guests, for --guests 88GB without a count; pages per segment, for
+    --in-use without --resident-pages.
 
     Example: planner storage frames --guests 60x16GB,4x128GB --instantiated 70%
 
@@ -147,7 +146,7 @@ def usage(
 
     From DSPACESH listings, monitor data or an archive; the release follows from them. The limit of real
     storage needs --real-storage and --resident-pages. Two or more listings of different times show the growth
-    and the days that are left.
+    and the days left.
 
     Example: planner storage usage monday.listing friday.listing --real-storage 120GB --resident-pages 1
     """
@@ -174,9 +173,9 @@ def _guests(text: str, whole: str) -> tuple[int | None, float]:
         )
     try:
         return (int(number) if number else None), units.parse(each, "storage", argument="--guests")
-    except InputError as error:  # what was typed, not the part of it between two commas
+    except InputError as error:  # show all that was typed, not one part of it
         raise InputError(
-            "--guests", whole, f"{error.expected}; commas stand between sizes, decimals take a point"
+            "--guests", whole, f"{error.expected}; commas separate sizes, decimals take a point"
         ) from None
 
 
@@ -195,24 +194,23 @@ def system(
         list[str] | None, option("TABLE.KEY=lo:hi:step", "As guests.count=10:40:2; may be repeated.")
     ] = None,
     compare: Annotated[
-        Path | None, option("OTHER.toml", "Put another system beside it; --set changes both.")
+        Path | None, option("OTHER.toml", "Compare with another system; --set changes both.")
     ] = None,
     template: Annotated[
         str | None, option("xiv|hyperpav|minimal", "Print a commented file to start from.")
     ] = None,
     measured: Annotated[
-        Path | None, option("ARCHIVE|FILE", "Print a file made from measurements, to be completed.", "--from")
+        Path | None,
+        option("ARCHIVE|FILE", "Print a file made from measurements, for you to complete.", "--from"),
     ] = None,
-    name: Annotated[
-        str | None, option("NAME", "Which system of --from, where it holds several.", "--system")
-    ] = None,
+    name: Annotated[str | None, option("NAME", "System of --from, if it holds several.", "--system")] = None,
     schema: Annotated[bool, flag("Print the JSON Schema of the file, for editors.", "--schema")] = False,
     *,
     form: options.PlotForm,
 ) -> None:
     """Solve a whole system from one file: storage, paging, devices, processors and throughput together.
 
-    The file is TOML; --template prints one to start from, --schema describes every key to an editor.
+    The file is TOML; --template prints one to start from, --schema describes every key for editors.
 
     Example: planner system SYSTEM.toml --set storage.real=1088GiB --over guests.count=16:24
     """
@@ -227,7 +225,7 @@ def system(
         }  # fmt: skip
         first, *others = [key for key, said in asked.items() if said is not None]
         if others:
-            raise InputError(first, str(file or others[0]), "nothing else beside it")
+            raise InputError(first, str(file or others[0]), "no other argument with it")
         if schema:
             text = render.to_json(model.json_schema())
         elif measured is not None:

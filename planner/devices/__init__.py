@@ -1,4 +1,4 @@
-"""What z/VM owns, each told as queues; imported when asked for, since storage arithmetic needs no queue."""
+"""Models of z/VM devices as queues; imported on first use, since storage arithmetic needs no queue."""
 
 from __future__ import annotations
 

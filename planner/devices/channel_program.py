@@ -1,4 +1,4 @@
-"""Channel programs: what CP spends to translate them, per megabyte, from four costs."""
+"""Channel programs: CP processor time per megabyte to translate them, from four costs."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def _cost(key: str, symbol: str, meaning: str) -> Quantity:
 class ChannelProgram:
     """CP processor time of disk I/O through channel programs, per MB moved [s/MB].
 
-    The costs are those of as many instructions as 31-bit I/O needs for one MB: `ssch_time` of its Start
-    Subchannels, `ssch_64_time` what as many 64-bit Start Subchannels cost more, `fast_ccw_time` and `slow_ccw_time` of
-    its CCWs translated fast and slowly. `read_factor` is what reading costs of writing.
+    Each cost is for all the instructions that 31-bit I/O needs for one MB: `ssch_time` for its Start Subchannels,
+    `ssch_64_time` the extra cost of the same number of 64-bit Start Subchannels, `fast_ccw_time` and `slow_ccw_time`
+    for its CCWs with fast and slow translation. `read_factor` is the cost of reading over that of writing.
 
-    How many there are was not published, so none of the costs is known for one instruction.
+    The number of instructions was not published, so the cost of one is unknown.
     """
 
     ssch_time: float
@@ -44,12 +44,12 @@ class ChannelProgram:
     read_factor: float = 1.0
     PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
         _cost("ssch_time", "a", "the Start Subchannels of 31-bit I/O"),
-        _cost("ssch_64_time", "b", "what as many 64-bit Start Subchannels cost more"),
+        _cost("ssch_64_time", "b", "extra cost of the same number of 64-bit Start Subchannels"),
         _cost("fast_ccw_time", "f", "its CCWs, translated fast"),
         _cost("slow_ccw_time", "s", "its CCWs, translated slowly"),
         Quantity(
             key="read_factor", symbol="r", unit="", low=0.1, high=10, default=1,
-            meaning="CP processor time per MB read, of that per MB written",
+            meaning="CP processor time per MB read over that per MB written",
         ),
     )  # fmt: skip
     QUESTIONS: ClassVar[tuple[Quantity, ...]] = (
@@ -70,14 +70,14 @@ class ChannelProgram:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Figures, and what a saving leaves with the error of two runs (`left`)."""
+        """Figures; `left` is the share of time left after the saving, times sqrt(2) for the error of two runs."""
         columns: dict[str, Any] = {parameter.key: values[parameter.key] for parameter in cls.PARAMETERS}
-        law = cls(**columns)  # of all parameter sets at once
+        program = cls(**columns)  # for all parameter sets at once
         shares = [(int(at["bits"]), at["translation"] == "fast", float(at["read_share"])) for at in scenarios]
         cp = np.stack(
-            [law.time_per_mb(bits, fast=fast, read_share=part) for bits, fast, part in shares], axis=-1
+            [program.time_per_mb(bits, fast=fast, read_share=part) for bits, fast, part in shares], axis=-1
         )
-        saving = np.stack([law.saving(bits) for bits, *_ in shares], axis=-1)
+        saving = np.stack([program.saving(bits) for bits, *_ in shares], axis=-1)
         rates = [float(at["data_rate"]) for at in scenarios]
         moved = checks.nonnegative("data_rate", rates, "bytes/s") / MEGABYTE
         return {"cp": cp, "saving": saving, "processors": cp * moved, "left": (1 - saving) * 2**0.5}
@@ -90,13 +90,13 @@ class ChannelProgram:
     def time_per_mb(self, bits: int, *, fast: bool, read_share: float = 0.0) -> float:
         """CP processor time per MB moved.
 
-        A 64-bit channel program has half as many CCWs in a Start Subchannel, hence twice as many Start
-        Subchannels a MB and as many CCWs:
+        A 64-bit channel program has half as many CCWs per Start Subchannel, hence twice as many Start
+        Subchannels per MB and the same number of CCWs:
 
             31-bit: a + f,  64-bit: 2 (a + b) + f,  with s instead of f where translation is slow.
 
-        >>> law = ChannelProgram(ssch_time=6e-4, ssch_64_time=4e-4, fast_ccw_time=0, slow_ccw_time=9e-4)
-        >>> round(law.time_per_mb(64, fast=True) * 1e3, 6)
+        >>> program = ChannelProgram(ssch_time=6e-4, ssch_64_time=4e-4, fast_ccw_time=0, slow_ccw_time=9e-4)
+        >>> round(program.time_per_mb(64, fast=True) * 1e3, 6)
         2.0
         """
         if bits not in WIDTHS:

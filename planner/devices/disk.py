@@ -1,4 +1,4 @@
-"""A disk path: a transaction as processor time of CP and guest and waits for the disk, by way of the minidisk cache."""
+"""A disk path: CP time, guest time and disk wait of a transaction, with or without minidisk cache."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from planner.queueing import checks
 from planner.results import Array, Result, quantity
 
 KIND: Final = "disk"
-AT_ONCE: Final = 5_000_000  # numbers of one closed network, as many as it takes
+AT_ONCE: Final = 5_000_000  # array elements in one solution of the closed network
 Mode = Literal["off", "cached"]
 
 PARTS: Final = {
@@ -34,7 +34,7 @@ COSTS: Final = {
     "wait_time": ("w", "wait for the disk"),
 }
 
-_FIELDS: Final = {  # figures of an answer, and what a result names them
+_FIELDS: Final = {  # figures of an answer, and their names in a result
     "rate": "rate", "cp": "cp_time", "virtual": "virtual_time", "wait": "wait_time", "processors_busy": "processors",
 }  # fmt: skip
 
@@ -59,13 +59,13 @@ class TransactionPart:
 
     @property
     def elapsed(self) -> float:
-        """Time that one requester takes for it [s]."""
+        """Elapsed time with one requester [s]."""
         return self.cp_time + self.virtual_time + self.wait_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DiskPerformance(Result):
-    """Transactions of a path, one element a scenario: `channel_bound` of the channel, `rate_alone` of one requester."""
+    """Transactions of a path, one element per scenario; `rate_alone` is the rate of one requester."""
 
     rate: Array = quantity("transactions", "1/s")
     cp_time: Array = quantity("CP time per transaction", "s")
@@ -89,8 +89,8 @@ class DiskPath:
     """One workload on one kind of disk.
 
     `write`, `off`, `miss` and `hit` are the parts of a transaction (None where the workload or the disk has no such
-    part); `virtual_ios_off` and `virtual_ios_cached` count its virtual I/Os (None where they are not counted);
-    `read_bytes` and `write_bytes` is what it reads and writes [bytes]; `channel_rate` is that of the channel [bytes/s];
+    part); `virtual_ios_off` and `virtual_ios_cached` count its virtual I/Os (None where not counted); `read_bytes` and
+    `write_bytes` are the data it reads and writes [bytes]; `channel_rate` is the channel's data rate [bytes/s];
     `measured_hit_ratio` is the hit ratio at which CP and guest time were measured (None: all misses, and all hits).
     """
 
@@ -141,7 +141,7 @@ class DiskPath:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Figures, those of one requester as measured, of more as the channel carries; its `elapsed` time."""
+        """Figures: one requester's as measured, several requesters' within the channel bound; `elapsed` time."""
         groups: dict[tuple[Any, ...], list[int]] = {}
         for k, at in enumerate(scenarios):
             key = (at["mode"], at["requesters"], at["processors"], at["disks"])
@@ -165,12 +165,12 @@ class DiskPath:
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
-        """Take the path from a model."""
+        """Make the path from a model."""
         return cls.from_values(parameters.values(model, KIND, cls.PARAMETERS, cls.PARAMETERS), model.title)
 
     @classmethod
     def from_values(cls, found: Mapping[str, Any], title: str = "disk path") -> Self:
-        """Take the path from values of its parameters."""
+        """Make the path from values of its parameters."""
         given: dict[str, Any] = {key: found.get(key) for key in FACTS}
         for part in PARTS:
             known = {cost: found[f"{part}_{cost}"] for cost in COSTS if f"{part}_{cost}" in found}
@@ -236,7 +236,7 @@ class DiskPath:
         return self.virtual_ios_off if mode == "off" else self.virtual_ios_cached
 
     def _mean(self, mode: Mode, cost: str, ratio: Array) -> Array:
-        """Cost of a transaction: its writes, and its reads as they hit and miss [s]."""
+        """Mean cost of a transaction: its writes, and its reads weighted by hits and misses [s]."""
         written = getattr(self.write, cost) if self.write is not None else 0.0
         if mode == "off":
             return np.asarray(written + getattr(self.off, cost) + 0 * ratio)
@@ -244,5 +244,5 @@ class DiskPath:
 
 
 def _quotient(over: Array, under: Array) -> Array:
-    """Divide; infinite where there is nothing to divide by."""
+    """Divide; infinite where the divisor is zero."""
     return np.asarray(np.where(under > 0, over / np.where(under > 0, under, 1.0), np.inf))

@@ -1,4 +1,4 @@
-"""The device kinds that have parameters to fit and questions to answer: name and class, one line each."""
+"""Table of the device kinds that can be fitted and asked: name and class, one line each."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from planner.results import Array
 
 
 class DeviceKind(Protocol):
-    """What a class of devices says of itself; mypy holds that every entry of `KINDS` does.
+    """Interface of a device class; mypy checks it for every entry of `KINDS`.
 
-    `PARAMETERS` is what a model file holds and a fit finds, `QUESTIONS` what else one can set, `FIGURES` what it
-    answers; `ask` takes parameters, each of shape (sets,), and scenarios, and gives figures of shape (sets, scenarios).
+    `PARAMETERS` are in a model file and found by a fit, `QUESTIONS` are the other inputs, `FIGURES` the outputs; `ask`
+    takes parameters, each of shape (sets,), and scenarios, and returns figures of shape (sets, scenarios).
     """
 
     PARAMETERS: ClassVar[tuple[Quantity, ...]]

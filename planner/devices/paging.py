@@ -1,4 +1,4 @@
-"""A paging device: page transfers that wait for one of a few places at the device, and what they cost CP."""
+"""A paging device: page transfers queue for its servers and cost CP time."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def _cost(key: str, symbol: str, meaning: str) -> Quantity:
     return Quantity(key=key, symbol=symbol, unit="s", low=0, high=1, default=0, meaning=meaning)
 
 
-PAGES_PER_TRANSFER: Final = _count("pages_per_transfer", "p", "pages that one transfer moves, in the mean")
+PAGES_PER_TRANSFER: Final = _count("pages_per_transfer", "p", "mean number of pages in a transfer")
 CP_SYSTEM_TIME: Final = _cost(
     "cp_system_time", "u_s", "the part of it that is charged to the system; missing where only the sum was published"
 )  # fmt: skip
-_NAMES: Final = {"response": "response_time"}  # figures that a result names otherwise
+_NAMES: Final = {"response": "response_time"}  # figures with another name in a result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PagingPerformance(Result):
-    """What one paging device does: pages, transfers and the time a page waits for.
+    """Performance of one paging device: pages, transfers and response time.
 
-    `response_time` is that of a transfer, from the request to its end, and hence of the pages in it.
+    `response_time` is from the request of a transfer to its end, and so also that of its pages.
     """
 
     page_rate: Array = quantity("page rate", "1/s")
@@ -55,9 +55,9 @@ class PagingPerformance(Result):
 class PagingDevice:
     """One paging device.
 
-    `service_time` [s] is that of a transfer of `pages_per_transfer` pages; the device works on `queue_depth`
-    transfers at a time. `cp_time` [s] is CP processor time per page, `cp_system_time` [s] the part of it charged
-    to the system (None where only the sum is known); `outstanding` requests were present when it was measured.
+    A transfer of `pages_per_transfer` pages has the `service_time` [s]; the device works on `queue_depth` transfers at
+    a time. `cp_time` [s] is CP processor time per page, `cp_system_time` [s] the part of it charged to the system (None
+    where only the sum is known); `outstanding` requests were present during the measurement.
     """
 
     service_time: float
@@ -75,11 +75,11 @@ class PagingDevice:
         CP_SYSTEM_TIME,
     )  # fmt: skip
     QUESTIONS: ClassVar[tuple[Quantity, ...]] = (
-        Quantity(key="outstanding", meaning="requests that are outstanding or about to come back", low=1, whole=True,
+        Quantity(key="outstanding", meaning="requests, outstanding or in their think time", low=1, whole=True,
                  example="outstanding=2"),
-        Quantity(key="think_time", meaning="time until an answered request comes back", unit="s", default=0.0,
+        Quantity(key="think_time", meaning="time from the end of a request to the next one", unit="s", default=0.0,
                  example="think_time=1ms"),
-        Quantity(key="arrival_rate", meaning="instead: pages that come at random", unit="1/s", default=math.nan,
+        Quantity(key="arrival_rate", meaning="instead: page rate of random arrivals", unit="1/s", default=math.nan,
                  example="arrival_rate=500/s"),
         Quantity(key="scv", meaning="squared coefficient of variation of the service time", default=1.0,
                  example="scv=0.5"),
@@ -97,10 +97,10 @@ class PagingDevice:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Requests with their think time, or pages that come at random (else nan): what is given is not predicted."""
+        """Solve for requests with think time, or for random page arrivals if given; inputs have no model error."""
         keys = ("service_time", "pages_per_transfer", "cp_time", "queue_depth")
         columns: dict[str, Any] = {key: values[key][:, None] for key in keys}
-        device = cls(**columns)  # of all parameter sets at once
+        device = cls(**columns)  # for all parameter sets at once
         found = {shown.key: np.full((len(values[keys[0]]), len(scenarios)), np.nan) for shown in cls.FIGURES}
         arrivals, requests, thinks, scv = (
             np.array([float(at[key]) for at in scenarios])
@@ -115,7 +115,7 @@ class PagingDevice:
             for key, numbers in found.items():
                 numbers[:, places] = getattr(solved, _NAMES.get(key, key))
         carried = opened & (found["page_rate"] >= arrivals * (1 - 1e-12))
-        there = ~opened & (thinks == 0)  # those that are outstanding, all the time
+        there = ~opened & (thinks == 0)  # all requests are outstanding all the time
         known = {"page_rate": carried, "transfer_rate": carried, "requests": there}
         coming = np.where(opened, arrivals, np.inf) + 0 * columns["service_time"]
         most = {
@@ -127,19 +127,19 @@ class PagingDevice:
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
-        """Take the device from a model."""
+        """Make the device from a model."""
         found = parameters.values(model, KIND, cls.PARAMETERS, optional=(CP_SYSTEM_TIME,))
         return cls(**{**found, "queue_depth": int(found["queue_depth"])})  # type: ignore[arg-type]
 
     @property
     def capacity(self) -> float:
-        """Pages per second that the device carries when it always has work [1/s]."""
+        """Largest page rate: that of a device that always has work [1/s]."""
         return self.queue_depth * self.pages_per_transfer / self.service_time
 
     def closed(
         self, requests: ArrayLike, think_time: ArrayLike = 0.0, *, scv: ArrayLike = 1.0
     ) -> PagingPerformance:
-        """Solve the device for a fixed number of requests that come back (`planner.queueing.finite_source`).
+        """Solve the device for a fixed number of requests (`planner.queueing.finite_source`).
 
         >>> device = PagingDevice(service_time=1 / 283.0, pages_per_transfer=21.8)
         >>> device.closed(2).transfer_rate.round(1).tolist()
@@ -149,7 +149,7 @@ class PagingDevice:
         return self._performance(steady)
 
     def open(self, page_rate: ArrayLike, *, scv: ArrayLike = 1.0) -> PagingPerformance:
-        """Solve the device for pages that come at random (`planner.queueing.mgc`, which is M/M/c at scv 1).
+        """Solve the device for random page arrivals (`planner.queueing.mgc`, which is M/M/c at scv 1).
 
         >>> bool(PagingDevice(service_time=1e-3).open(1200).response_time == float("inf"))
         True
@@ -169,7 +169,7 @@ class PagingDevice:
         )
 
 
-# Guests that touch pages and wait for those paged out, fitted to a whole system.
+# Guests that touch pages and wait for pages that are paged out, fitted to a whole system.
 SYSTEM_KIND: Final = "system"
 SYSTEM_PARAMETERS: Final = (
     parameters.SERVICE_TIME,

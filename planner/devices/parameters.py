@@ -1,4 +1,4 @@
-"""The parameters that device kinds share, their values in a model, and what a kind is asked and answers."""
+"""Parameters shared by device kinds, their values in a model, and the types of scenarios and figures."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from planner.results import Array
 if TYPE_CHECKING:
     from planner.library import Model
 
-Scenario = Mapping[str, Value]  # what is asked, by key, SI
-Figures = dict[str, Array]  # what is answered, by key, SI, each of shape (sets, scenarios)
+Scenario = Mapping[str, Value]  # inputs by key, SI
+Figures = dict[str, Array]  # outputs by key, SI, each of shape (sets, scenarios)
 
 SERVICE_TIME = Quantity(
     key="service_time", symbol="S0", unit="s", low=1e-6, high=10.0, default=1e-3,
@@ -43,7 +43,7 @@ VOLUMES = Quantity(
 def values(
     model: Model, kind: str, wanted: Sequence[Quantity], optional: Sequence[Quantity] = ()
 ) -> dict[str, float]:
-    """Values of a kind's parameters by `key`, SI; of `optional` ones those that a model has."""
+    """Values of a kind's parameters by `key`, SI; `optional` ones only if the model has them."""
     if model.kind != kind:
         raise InputError("model", model.title, f"a model of kind {kind}, not {model.kind}")
     found = {p.key: model.parameters[p.file_key].value for p in wanted if p.file_key in model.parameters}

@@ -1,4 +1,4 @@
-"""A HyperPAV pool: volumes, each with its base device, that share aliases I/O by I/O; a classic volume is one alone."""
+"""A HyperPAV pool: volumes with a base device each share aliases; a volume with its own aliases is a pool of one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALIASES: Final = Quantity(
     key="aliases", meaning="aliases of the volume or the pool", whole=True, example="aliases=2"
 )
 VOLUMES: Final = Quantity(
-    key="volumes", meaning="equal volumes that share them", low=1, high=256, whole=True, example="volumes=8"
+    key="volumes", meaning="equal volumes in the pool", low=1, high=256, whole=True, example="volumes=8"
 )
 OF_A_VOLUME: Final = (
     parameters.SERVICE_TIME,
@@ -47,9 +47,9 @@ FIGURES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeClass:
-    """Equal volumes and what they are asked for: `population` and `think_time` [s], or `arrival_rate` [1/s].
+    """Equal volumes and their demand: closed (`population`, `think_time` [s]) or open (`arrival_rate` [1/s]).
 
-    Numbers that a class of the other sort has are nan; so is `service_time` [s] where it is that of the pool.
+    Numbers of the other kind are nan; so is `service_time` [s] where the pool's applies.
     """
 
     volumes: int = 1
@@ -61,12 +61,12 @@ class VolumeClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Performance(Result):
-    """What a listing would show of a volume or pool, one element an alias count; totals are those of all volumes.
+    """What a listing would show of a volume or pool, one element per alias count; totals are over all volumes.
 
-    Wait time is queued / I/O rate and response time is service + wait, as a listing has them: the redrive gap of an I/O
-    that waited is in neither. `no_alias` is fails / tries, 0 where nothing was tried; `fewest_free` and `most_free` are
-    medians over the minutes of what a try finds; `volume_rates` [1/s] and `volume_responses` [s] are those of one
-    volume of each class, its aliases included, shape (counts, classes).
+    As in a listing, wait time is queued / I/O rate and response time is service + wait; neither includes the redrive
+    gap. `no_alias` is fails / tries, 0 without tries; `fewest_free` and `most_free` are medians over minutes of the
+    free aliases found by a try; `volume_rates` [1/s] and `volume_responses` [s] are for one volume of each class, its
+    aliases included, shape (counts, classes).
     """
 
     aliases: Array = quantity("aliases")
@@ -86,7 +86,7 @@ class Performance(Result):
     }
 
     def some(self, index: Any) -> Performance:
-        """Keep some of the elements."""
+        """Select elements."""
         return replace(self, **{item.name: getattr(self, item.name)[index] for item in fields(self)})
 
     @property
@@ -101,16 +101,16 @@ class Performance(Result):
 
 
 SIDE_BY_SIDE: Final = 8
-"""Requesters of a volume up to which many sets of it are solved as pools, in less than a second."""
+"""Most requesters of a volume for which many parameter sets are solved as pools, in less than a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
     """Volumes that share aliases; an alias serves any of them, a base only its own.
 
-    `service_time` [s] is that of an I/O that is alone on its volume, where its class in `classes` has none of its own;
-    it grows by `inflation` with each further I/O in service on the volume. `redrive_time` [s] is the gap of a device
-    that takes a waiting I/O.
+    `service_time` [s] is that of an I/O alone on its volume, unless its class in `classes` has its own; it grows by
+    `inflation` with each further I/O in service on the volume. `redrive_time` [s] is the gap before a device starts a
+    waiting I/O.
     """
 
     classes: tuple[VolumeClass, ...]
@@ -125,8 +125,8 @@ class Pool:
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
         """Figures; `no_alias` is nan where a volume of more than `SIDE_BY_SIDE` requesters is solved for many sets.
 
-        The error of the law in a wait is a part of the response time, in a queue of the I/Os present: both are here, 0
-        where no I/O waits, as with a device for every requester.
+        The model error of a wait is a share of the response time, that of a queue a share of the I/Os present: both are
+        included here, 0 where no I/O waits, as with a device for every requester.
         """
         sets = len(values["service_time"])
         keys = ("io_rate", "service", "queued", "no_alias")
@@ -186,7 +186,7 @@ class Pool:
 
 
 def _too_many(aliases: float, bases: int) -> InputError:
-    """Bases and aliases share the addresses of a control unit."""
+    """Error for more aliases than the control unit has addresses left."""
     most = ADDRESSES - bases
     return InputError("aliases", aliases, f"a whole number from 0 to {most} ({ADDRESSES} less {bases} bases)")
 
@@ -194,30 +194,30 @@ def _too_many(aliases: float, bases: int) -> InputError:
 def solve_pools(
     pools: Sequence[Pool], counts: Sequence[Array], *, marks: bool = False
 ) -> list[Performance | PlannerError]:
-    """Solve every pool at counts of its own, all side by side; one that cannot be solved says why in its place.
+    """Solve every pool at its own counts, all in one call; a pool without a solution gets its error instead.
 
-    A pool next to instability has no solution: among others such a count is as with fewer aliases, or unbounded.
+    The solver may fail close to instability: such a count gets the values at fewer aliases, or an unbounded queue.
 
     Parameters
     ----------
     pools : sequence of Pool
-        Classes of volumes and what they ask for; none changes the answer to another.
+        Classes of volumes and their demand; no pool changes the answer to another.
     counts : sequence of ndarray
-        Counts of aliases of each pool, shape (counts,) of its own [1].
+        Alias counts of each pool, each of its own shape (counts,) [1].
     marks : bool, optional
-        Whether the medians of free aliases are wanted; they are nan where not.
+        Whether to compute the medians of free aliases; else they are nan.
 
     Returns
     -------
     list of Performance or PlannerError
-        One a pool, its rows in the order of its counts; or why it has no answer.
+        One per pool, its rows in the order of its counts; or its error.
     """
     if not pools:
         return []
     sizes = [each.size for each in counts]
     of = np.repeat(np.arange(len(pools)), sizes)
     many = max(len(pool.classes) for pool in pools)
-    nothing = (0.0, math.nan, math.nan, math.nan, 1.0)  # a class that only other pools have
+    nothing = (0.0, math.nan, math.nan, math.nan, 1.0)  # padding: pools have different numbers of classes
     rows = np.array(
         [
             [
@@ -261,7 +261,7 @@ def solve_pools(
 
 
 def _unbounded(rows: Performance, known: Flags) -> Performance:
-    """Rows without a solution: as with fewer aliases, which do no better; where those are unstable, without bound."""
+    """Fill unsolved rows with those at fewer aliases, which are never better; unbounded where none is stable."""
     solved = np.flatnonzero(known)
     last = solved[np.maximum(np.searchsorted(solved, np.arange(known.size), side="right") - 1, 0)]
     filled = rows.some(last)
@@ -274,7 +274,7 @@ def _unbounded(rows: Performance, known: Flags) -> Performance:
 
 
 def performance(steady: queueing.PoolSteady, *, marks: bool = True) -> Performance:
-    """Tell what a listing would show of a solved pool; the marks of free aliases are nan where not wanted."""
+    """What a listing would show of a solved pool; free aliases are nan without `marks`."""
     volumes = np.broadcast_to(steady.volumes, steady.throughput.shape)
     queued = steady.queue_length - steady.in_gap
     rates, service, waiting, tries, fails = (
@@ -301,7 +301,7 @@ def performance(steady: queueing.PoolSteady, *, marks: bool = True) -> Performan
 
 
 def own_queues(values: Mapping[str, Array], aliases: Array) -> Array:
-    """Rate, service time and queue of volumes on their own, shape (3, ...): closed queues, all solved side by side."""
+    """Rate, service time and queue of single volumes, shape (3, ...): closed queues, all solved in one call."""
     service, inflation, gap, think, requesters = (values[parameter.key] for parameter in OF_A_VOLUME)
     servers = np.minimum(1.0 + aliases, requesters)
     steady = queueing.finite_source(
@@ -312,7 +312,7 @@ def own_queues(values: Mapping[str, Array], aliases: Array) -> Array:
 
 
 def equal_volumes(values: Mapping[str, Array], volumes: ArrayLike, aliases: Array) -> Array:
-    """Rate, service time, queue and tries without alias of pools of equal volumes, shape (4, ...), all side by side."""
+    """Rate, service time, queue and fail fraction of pools of equal volumes, shape (4, ...), solved in one call."""
     requesters, think, service = (
         values[key][..., None] for key in ("population", "think_time", "service_time")
     )
@@ -326,7 +326,7 @@ def equal_volumes(values: Mapping[str, Array], volumes: ArrayLike, aliases: Arra
 
 
 def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
-    """Medians over the minutes of the fewest and the most free aliases that a try finds, shape (counts,)."""
+    """Medians over minutes of the fewest and the most free aliases found by a try, shape (counts,)."""
     here = np.broadcast_to(steady.volumes, steady.throughput.shape) > 0.0
     tries, fails, by_aliases = (
         np.where(here, each * steady.volumes, 0.0).sum(axis=-1)
@@ -337,10 +337,10 @@ def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
         if count == 0 or not tries[row] > 0.0 or not steady.stable[row]:
             fewest[row] = most[row] = count if tries[row] <= 0.0 else 0
             continue
-        if tries[row] - fails[row] <= 1e-12 * tries[row]:  # but for rounding no try finds an alias free
+        if tries[row] - fails[row] <= 1e-12 * tries[row]:  # apart from rounding, every try fails
             fewest[row] = most[row] = 0
             continue
-        law = steady.free_alias_law[row, count::-1]  # of the busy ones
+        law = steady.free_alias_law[row, count::-1]  # distribution of busy aliases
         busy = np.arange(count + 1)
         flow = np.append(law[1:] * busy[1:] * by_aliases[row] / max(float(law @ busy), 1e-300), fails[row])
         flow[count - 1] = max(float(tries[row] - fails[row] - flow[: count - 1].sum()), 0.0)
@@ -352,7 +352,7 @@ def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
-    """One volume with its own aliases: its `demand`; `service_time`, `inflation` and `redrive_time` as of `Pool`."""
+    """One volume with its own aliases: its `demand`; `service_time`, `inflation` and `redrive_time` as in `Pool`."""
 
     demand: VolumeClass
     service_time: float
@@ -364,7 +364,7 @@ class Volume:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer as a pool of one volume does."""
+        """Answer as a pool of one volume."""
         return Pool.ask(values, scenarios)
 
     def solve(self, aliases: ArrayLike) -> Performance:

@@ -1,4 +1,4 @@
-"""The law of processors: CPU time of a transaction, and its growth with the number of processors."""
+"""Processors: CPU time of a transaction, and its growth with the number of processors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CONTENTION, COHERENCY = (
 class Processors:
     """Processors that share their work.
 
-    `cpu_time` [s] is what a transaction takes on one processor; `contention` and `coherency` are the
+    A transaction takes `cpu_time` [s] on one processor; `contention` and `coherency` are the
     coefficients of the Universal Scalability Law. Both 0: linear. Only `contention`: Amdahl's law.
     """
 
@@ -52,7 +52,7 @@ class Processors:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """ITR, CPU time of a transaction, times one processor."""
+        """ITR, CPU time of a transaction, and speedup over one processor."""
         first, contention, coherency = (values[p.key][:, None] for p in cls.PARAMETERS)
         counts = np.array([float(scenario["processors"]) for scenario in scenarios])
         itr = queueing.usl(counts, 1 / first, contention, coherency)
@@ -60,7 +60,7 @@ class Processors:
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
-        """Take the law from a model."""
+        """Make the processors from a model."""
         return cls(**parameters.values(model, KIND, cls.PARAMETERS))
 
     def internal_throughput(self, processors: ArrayLike) -> Array:

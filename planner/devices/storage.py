@@ -1,4 +1,4 @@
-"""What CP keeps for virtual storage, the limits that follow, and the releases that have them: arithmetic."""
+"""Arithmetic of CP's tables for virtual storage, the limits that follow, and the releases that have them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PAGES_PER_PTRM_SPACE: Final = 4 * GIB // FRAME
 SEGMENTS_PER_PTRM_SPACE: Final = PAGES_PER_PTRM_SPACE // FRAMES_PER_PGMBK
 TWO_GB_FRAMES: Final = 2 * GIB // FRAME
 
-_FINEST: Final = 10**6  # denominators of shares and means that people compute
-LARGEST: Final = 2**64  # bytes that 64-bit addresses reach
-OLDEST_LIKE_LATER: Final = "5.3"  # from there on PGMBKs may lie anywhere, and PTRM data spaces map them
+_FINEST: Final = 10**6  # largest denominator of a typed share or mean
+LARGEST: Final = 2**64  # bytes of a 64-bit address space
+OLDEST_LIKE_LATER: Final = "5.3"  # since then PGMBKs may reside anywhere, and PTRM data spaces map them
 REAL_STORAGE: Final = "real-storage"
 PTRM_DATA_SPACES: Final = "PTRM-data-spaces"
 PGMBK_BELOW_2GB: Final = "PGMBK-below-2GB"
@@ -34,7 +34,7 @@ BEYOND: Final = {
 
 
 def size(argument: str, value: float | str) -> int:
-    """Take a size in bytes, or as text with its unit."""
+    """Read a size in bytes, or as text with its unit."""
     number = units.parse(value, "storage", argument=argument) if isinstance(value, str) else value
     if not units.is_number(number) or not 0 < number < math.inf or math.ceil(number) > LARGEST:
         wanted = "a size above zero, such as 256 * 2**30 or '256GB', at most 2**64 bytes"
@@ -43,7 +43,7 @@ def size(argument: str, value: float | str) -> int:
 
 
 def pages_per_segment(value: float) -> Fraction:
-    """Take a mean number of resident pages for each in-use segment."""
+    """Check a mean number of resident pages per in-use segment."""
     if not units.is_number(value) or not 1 <= value <= PAGES_PER_SEGMENT:
         raise InputError(
             "resident_pages", value, f"1 to {PAGES_PER_SEGMENT} pages in each in-use 1 MB segment"
@@ -52,7 +52,7 @@ def pages_per_segment(value: float) -> Fraction:
 
 
 def _exact(value: Any) -> Fraction:
-    """Take a share or a mean, of any width of floating point, as people type it: as thirds and the like, or by digits.
+    """Convert a float of any width to the simple fraction (such as 1/3) or decimal that was meant.
 
     >>> _exact(0.7), _exact(1 / 3), _exact(6e-7)
     (Fraction(7, 10), Fraction(1, 3), Fraction(3, 5000000))
@@ -65,7 +65,7 @@ def _exact(value: Any) -> Fraction:
 
 
 def share(argument: str, value: float) -> Fraction:
-    """Take a share above zero, one at most."""
+    """Check a share above zero, at most one."""
     exact = _exact(value) if units.is_number(value) and math.isfinite(value) else Fraction(0)
     if not 0 < exact <= 1:
         raise InputError(argument, value, "a share above 0 and at most 1 (100%)")
@@ -73,7 +73,7 @@ def share(argument: str, value: float) -> Fraction:
 
 
 def count(argument: str, value: int) -> int:
-    """Take a count of at least one."""
+    """Check a count of at least one."""
     if not units.is_number(value) or not 1 <= value < math.inf or value != int(value):
         raise InputError(argument, value, "a whole number of at least 1")
     return int(value)
@@ -84,8 +84,8 @@ class StorageLimit:
     """One limit.
 
     `name` is ``real-storage``, ``PTRM-data-spaces`` or ``PGMBK-below-2GB``; `kind` is soft (performance
-    goes) or hard (CP abends); `segments` in-use segments of 1 MB reach it; `in_use` is the virtual storage
-    in use [bytes], None where it is not known.
+    degrades) or hard (CP abends); `segments` in-use segments of 1 MB reach it; `in_use` is the virtual storage
+    in use [bytes], None if unknown.
     """
 
     name: str
@@ -100,7 +100,7 @@ class StorageLimit:
 
     @property
     def headroom_bytes(self) -> int | None:
-        """What is left of it, negative where it is exceeded [bytes]."""
+        """Storage left below the limit, negative if exceeded [bytes]."""
         return None if self.in_use is None else self.in_use_virtual_bytes - self.in_use
 
     @property
@@ -112,24 +112,24 @@ class StorageLimit:
 
 
 def real_storage_limit(real_storage: int, resident_pages: Fraction) -> StorageLimit:
-    """Let real storage hold the resident pages of each in-use segment and the two frames of its PGMBK."""
+    """Limit of real storage: it holds the resident pages of each in-use segment and the two frames of its PGMBK."""
     segments = real_storage // FRAME // (FRAMES_PER_PGMBK + resident_pages)
     return StorageLimit(name=REAL_STORAGE, kind="soft", segments=int(segments))
 
 
 def ptrm_limit(spaces: int) -> StorageLimit:
-    """Let PTRM data spaces of 4 GB hold the PGMBKs."""
+    """Limit of PTRM data spaces: 4 GB each for the PGMBKs."""
     return StorageLimit(name=PTRM_DATA_SPACES, kind="hard", segments=spaces * SEGMENTS_PER_PTRM_SPACE)
 
 
 def below_2gb_limit(real_storage: int) -> StorageLimit:
-    """Let real storage below the 2 GB line hold the resident PGMBKs."""
+    """Limit of real storage below the 2 GB line: it holds the resident PGMBKs."""
     frames = min(real_storage // FRAME, TWO_GB_FRAMES)
     return StorageLimit(name=PGMBK_BELOW_2GB, kind="soft", segments=frames // FRAMES_PER_PGMBK)
 
 
 def first_met(limits: Sequence[StorageLimit]) -> StorageLimit:
-    """Find the limit that is met first; at a tie the hard one."""
+    """The limit that is reached first; at a tie the hard one."""
     return min(limits, key=lambda limit: (limit.segments, limit.kind != "hard"))
 
 
@@ -137,9 +137,9 @@ def first_met(limits: Sequence[StorageLimit]) -> StorageLimit:
 class Release:
     """One row of the table.
 
-    `name` is such as ``5.3``, `largest_real_storage` [bytes] what the release supports (None: no source says it), with
-    its `certainty` (stated, public, inferred or given); `pgmbks_below_2gb` whether resident PGMBKs must lie below the
-    2 GB line; `ptrm_spaces` the number of PTRM data spaces, with its `ptrm_certainty` (stated, default or given).
+    `name` is the release, such as ``5.3``; `largest_real_storage` [bytes] is the supported real storage (None without a
+    source) and `certainty` its source (stated, public, inferred or given); `pgmbks_below_2gb`: whether resident PGMBKs
+    must be below the 2 GB line; `ptrm_spaces`: PTRM data spaces, with `ptrm_certainty` (stated, default or given).
     """
 
     name: str
@@ -152,7 +152,7 @@ class Release:
 
 @cache
 def releases() -> tuple[Release, ...]:
-    """All releases whose limits are known, oldest first."""
+    """All releases with known limits, oldest first."""
     with library.data_path("releases", "releases.csv").open(encoding="utf-8", newline="") as file:
         return tuple(
             Release(
@@ -168,7 +168,7 @@ def releases() -> tuple[Release, ...]:
 
 
 def release(name: str, ptrm_spaces: int | None = None) -> Release:
-    """Look up a release; one that no published source speaks of has the PTRM data spaces that are given."""
+    """Look up a release; one without a published source has the PTRM data spaces given."""
     known = {row.name: row for row in releases()}
     if not isinstance(name, str):
         raise InputError("release", name, f"text, such as {OLDEST_LIKE_LATER!r}")

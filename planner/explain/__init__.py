@@ -1,4 +1,4 @@
-"""The formulas by sympy: one chain of equations a topic, from which text, LaTeX and values are generated."""
+"""Formulas in sympy: one chain of equations per topic, from which text, LaTeX and values are generated."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 __all__ = ["TOPICS", "explain", "topic_named", "topics"]
 
-# Topic -> module, one line for people. sympy is imported when a topic is asked for.
+# Topic -> module, one line for people. sympy is imported when a topic is first used.
 TOPICS: Final = {
     "erlang-c": ("open_queues", "how likely is it that a request waits"),
     "mmc": ("open_queues", "Poisson arrivals at a group of servers"),
     "finite-source": ("closed_queues", "a few requesters, each with one request outstanding"),
-    "mgc": ("open_queues", "service of any spread"),
+    "mgc": ("open_queues", "service times of any variance"),
     "alias-pool": ("closed_queues", "volumes that share aliases"),
     "storage-limit": ("costs", "how much virtual storage can be in use"),
-    "ccw": ("costs", "what CP spends on channel programs"),
+    "ccw": ("costs", "CP processor time of channel programs"),
     "usl": ("costs", "throughput over processors or requesters"),
     "bursts": ("bursts", "I/Os that come in batches"),
     "together": ("bursts", "volumes whose bursts come at once"),
@@ -32,12 +32,12 @@ TOPICS: Final = {
 
 
 def topics() -> render.Table:
-    """List what can be explained.
+    """List the topics.
 
     Returns
     -------
     render.Table
-        One row a topic: its name, and the question that it answers.
+        One row per topic: its name, and the question that it answers.
     """
     rows = ((name, question) for name, (_, question) in TOPICS.items())
     return tabled(rows, map(column, ("topic", "question")))
@@ -95,11 +95,11 @@ def explain(name: str, **numbers: str | float) -> Explanation:
 
     Examples
     --------
-    >>> told = explain("mmc", arrival_rate=600, service_time="1.3ms", servers=2)
-    >>> round(told.value("W") * 1e3, 4)
+    >>> answer = explain("mmc", arrival_rate=600, service_time="1.3ms", servers=2)
+    >>> round(answer.value("W") * 1e3, 4)
     0.2332
     """
-    found = topic_named(name)  # an unknown topic costs no sympy
+    found = topic_named(name)  # refuse an unknown topic before importing sympy
     from planner.explain.explanation import Explanation
 
     return Explanation.of(found, numbers)

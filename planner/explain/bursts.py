@@ -1,4 +1,4 @@
-"""Topics of bursty volumes: I/Os that come in batches, and volumes whose bursts come together."""
+"""Topics of bursty volumes: I/Os that arrive in batches, and volumes with simultaneous bursts."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ instants, stay, most, ratio, over, excess, total, queue, wait = sympy.symbols("a
 
 
 def _rate(present: sympy.Expr) -> sympy.Expr:
-    """Rate at which I/Os end with so many of them at the volume, none of them waiting."""
+    """Rate at which I/Os end with `present` I/Os at the volume and none waiting."""
     return present / (service * (1 + growth * Max(present - 1, 0)))
 
 
 def _stable(finite: sympy.Expr) -> sympy.Piecewise:
-    """A sum over all I/Os at the volume, whose weights fall above c only below saturation."""
+    """A sum over all I/Os at the volume; its weights fall above c only below saturation."""
     return Piecewise((finite, ratio < 1), (oo, True))
 
 
@@ -50,7 +50,7 @@ def _equations(exact: Exact) -> tuple[Equation, ...]:
     below = (n, 0, c)
     return (
         Equation(instants, rate / batch, "batches", "1/s"),
-        Equation(stay, 1 - 1 / batch, "chance that one more comes with an I/O"),
+        Equation(stay, 1 - 1 / batch, "probability of one more I/O in the batch"),
         Equation(pace(n), _rate(n), "rate at which n I/Os end", "1/s", index=below),
         Equation(
             weight(n),
@@ -78,7 +78,7 @@ def _numerical(values: Mapping[str, float]) -> dict[str, float]:
     devices = int(values["servers"])
     station = chains.DeviceStation(most=devices, inflation=values["inflation"], gap=np.zeros(1))
     load = checks.nonnegative("offered_load", [values["arrival_rate"] * values["service_time"]], "erlang")
-    with np.errstate(over="ignore", invalid="ignore"):  # weights far beyond saturation
+    with np.errstate(over="ignore", invalid="ignore"):  # weights far above saturation
         found = chains.batches(station, load, np.array([values["batch"]]), np.ones(1))
     queued = float(found.queue[devices - 1, 0])
     return {"L_q": queued, "W": queued / values["arrival_rate"]}
@@ -89,19 +89,19 @@ BURSTS = Topic(
     title="Bursty volumes: I/Os that come in batches",
     inputs=(
         Quantity("arrival_rate", "I/Os", "1/s", symbol=rate, low=TINY, default="100/s"),
-        Quantity("service_time", "service of one alone", "s", symbol=service, low=TINY, default="1ms"),
-        Quantity("batch", "mean I/Os that come together", symbol=batch, low=1, default="4"),
+        Quantity("service_time", "service time of an I/O alone", "s", symbol=service, low=TINY, default="1ms"),
+        Quantity("batch", "mean I/Os of a batch", symbol=batch, low=1, default="4"),
         Quantity("servers", "base and aliases", symbol=c, whole=True, low=1, high=MOST, default="1"),
-        Quantity("inflation", "growth of service with each more in service", symbol=growth, low=0, default="0"),
+        Quantity("inflation", "growth of service with each further I/O in service", symbol=growth, low=0, default="0"),
     ),
     equations=_equations,
     answer=wait,
     numerical=_numerical,
     assumptions=(
-        "batches of geometric size come at Poisson instants; exponential service",
+        "Poisson arrivals of batches of geometric size; exponential service",
         "service grows linearly with the I/Os in service at the same volume; no redrive gap",
-        "one row fixes the size of the batches only if the form of the bursts is known: the same wait may come of "
-        "requesters active a share of the time, of phases of overload, or of groups at regular times",
+        "one row determines the batch size only if the form of the bursts is known: requesters that are active part "
+        "of the time, phases of overload, or groups at regular times may cause the same wait",
     ),
     over="arrival_rate",
     beside="servers",
@@ -117,11 +117,11 @@ together = Symbol("r", nonnegative=True)
 k, common = Symbol("k", nonnegative=True, integer=True), Symbol("g", real=True)
 normal, density = Function("Phi"), Function("phi")
 in_use, threshold, start, slope, waiting = sympy.symbols("U z d b Q")
-MOST_TOGETHER = Rational(99, 100)  # beyond it the numerical code takes 1 only
+MOST_TOGETHER = Rational(99, 100)  # above it, the numerical code allows only 1
 
 
 def _excess(chance: sympy.Expr) -> sympy.Expr:
-    """Mean I/Os beyond the aliases if each volume has its burst with this chance, whatever the others do."""
+    """Mean I/Os beyond the aliases if each volume has a burst with probability `chance`, independently."""
     ways = binomial(volumes, k) * chance**k * (1 - chance) ** (volumes - k)
     return Sum(ways * Max(burst * k - aliases, 0), (k, 0, volumes))
 
@@ -137,19 +137,19 @@ def _together_equations(exact: Exact) -> tuple[Equation, ...]:
         0: (Equation(excess, _excess(part), f"{meaning}, volumes independent"),),
         1: (Equation(excess, part * Max(volumes * burst - aliases, 0), f"{meaning}, all bursts at once"),),
     }.get(share, (
-        Equation(threshold, sqrt(2) * erfinv(2 * part - 1), "what a standard normal number is below with chance q",
+        Equation(threshold, sqrt(2) * erfinv(2 * part - 1), "quantile q of the standard normal distribution",
             digits=PRECISION),
-        Equation(start, threshold / sqrt(1 - together), "the same beside a volume's own number"),
-        Equation(slope, sqrt(together / (1 - together)), "weight of the common number beside a volume's own"),
+        Equation(start, threshold / sqrt(1 - together), "threshold, scaled by a volume's own number"),
+        Equation(slope, sqrt(together / (1 - together)), "weight of the common number, relative to a volume's own"),
         Equation(excess, summed, meaning, digits=10),
     ))  # fmt: skip
     return _in_steps(*steps)
 
 
 def _in_steps(*steps: Equation) -> tuple[Equation, ...]:
-    """What leads to the I/Os beyond the aliases, between what holds however they come about."""
+    """Steps to the I/Os beyond the aliases, between the first and last steps that are always the same."""
     return (
-        Equation(in_use, volumes * part * burst, "aliases in use where there are enough, whatever r"),
+        Equation(in_use, volumes * part * burst, "aliases in use if there are enough, at any r"),
         *steps,
         Equation(waiting, Rational(3, 2) * excess, "I/Os queued, about"),
     )
@@ -176,7 +176,7 @@ TOGETHER = Topic(
     title="Volumes that act together: how far their bursts come at once",
     inputs=(
         Quantity("volumes", "volumes of the pool", symbol=volumes, whole=True, low=1, high=24, default="8"),
-        Quantity("burst", "aliases that a volume uses in a burst", symbol=burst, whole=True, low=1, high=64,
+        Quantity("burst", "aliases used by a volume in a burst", symbol=burst, whole=True, low=1, high=64,
                  default="5"),
         Quantity("share", "part of the time that a volume has a burst", symbol=part, low=1e-6, high=0.999,
                  default="0.05"),
@@ -187,14 +187,14 @@ TOGETHER = Topic(
     answer=excess,
     numerical=_together_numerical,
     assumptions=(
-        "a Gaussian copula joins the volumes: each has its burst while -sqrt(r) G + sqrt(1 - r) e lies below z, with G "
-        "common to all of them and e its own, both standard normal",
-        "given G volumes are independent, each in its burst with chance Phi(d + b G); phi and Phi are the standard "
+        "a Gaussian copula joins the volumes: each has a burst while -sqrt(r) G + sqrt(1 - r) e is below z, with G "
+        "common to all volumes and e its own, both standard normal",
+        "given G, volumes are independent, each in a burst with probability Phi(d + b G); phi and Phi are the standard "
         "normal density and distribution",
-        "no figure of a volume alone depends on r, nor does the mean of the aliases in use; their tail does",
+        "r changes neither the figures of a single volume nor the mean of the aliases in use, only their tail",
         "r 0: independent volumes; r 1: all bursts at once; both exact, also in the numerical code",
-        "in between the numerical code sums over G by the trapezoidal rule, within 1e-4 of the mean",
-        "here a volume uses no alias or those of a burst; the planner has the distribution of its own row",
+        "in between, the numerical code integrates over G by the trapezoidal rule, within 1e-4 of the mean",
+        "here a volume uses no alias or those of a burst; the planner takes the distribution from its row",
     ),
     over="together",
     beside="aliases",

@@ -26,7 +26,7 @@ total, throughput, busy, queue, wait, response = sympy.symbols("G X B L_q W R")
 
 
 def _rate(present: sympy.Expr) -> sympy.Expr:
-    """Rate at which requests leave with n of them at the station."""
+    """Rate at which requests leave with `present` requests at the station."""
     served = Min(present, c)
     return served / (service * (1 + growth * (served - 1)))
 
@@ -55,9 +55,9 @@ FINITE_SOURCE = Topic(
     inputs=(
         Quantity("population", "requesters", symbol=population, whole=True, low=1, high=40, default="3"),
         Quantity("think_time", "between two requests", "s", symbol=think, low=TINY, default="0.2ms"),
-        Quantity("service_time", "service of one alone", "s", symbol=service, low=TINY, default="1.3ms"),
+        Quantity("service_time", "service time of a request alone", "s", symbol=service, low=TINY, default="1.3ms"),
         Quantity("servers", "servers: base and aliases", symbol=c, whole=True, low=1, high=MOST, default="1"),
-        Quantity("inflation", "growth of service with each more in service", symbol=growth, low=0, default="0"),
+        Quantity("inflation", "growth of service with each further one in service", symbol=growth, low=0, default="0"),
     ),
     equations=_source_equations,
     answer=throughput,
@@ -65,7 +65,7 @@ FINITE_SOURCE = Topic(
                       R="response_time"),
     assumptions=(
         "N requesters, each waits for its answer before it thinks again",
-        "think time of any law: only its mean counts; exponential service",
+        "think time of any distribution: only its mean counts; exponential service",
         "service grows linearly with the requests in service at the same volume",
         "no redrive gap; with one the numerical code solves a chain of levels",
     ),
@@ -85,7 +85,7 @@ State = tuple[Volume, ...]
 
 
 def moves(state: State, pool_aliases: int, requesters: int) -> Iterator[tuple[State, Any]]:
-    """List the ways out of a state with their rates in units of 1/S, as functions of r = S/Z."""
+    """List the transitions out of a state with their rates in units of 1/S, as functions of r = S/Z."""
     free = pool_aliases - sum(on_aliases for _, on_aliases, _ in state)
     in_queue = sum(queued for _, _, queued in state)
     for i, (base, held, queued) in enumerate(state):
@@ -112,7 +112,7 @@ def _with(state: State, changed: Mapping[int, Volume]) -> State:
 
 @cache
 def stationary(pool_volumes: int, pool_aliases: int, requesters: int, most: int = 25) -> dict[State, Any]:
-    """Solve the balance equations in symbols."""
+    """Solve the balance equations symbolically."""
     start: State = ((0, 0, 0),) * pool_volumes
     index = {start: 0}
     rates: dict[tuple[State, State], Any] = {}
@@ -145,15 +145,15 @@ def _steps(pool_volumes: int, pool_aliases: int, requesters: int) -> tuple[Equat
         sum(weight * sum(base + held for base, held, _ in state) for state, weight in weights.items()),
         sum(weight * sum(queued for _, _, queued in state) for state, weight in weights.items()),
     ]
-    # One common factor is taken out of all three polynomials.
+    # Divide all three polynomials by their common factor.
     over, under = zip(*(sympy.fraction(sympy.together(each)) for each in sums), strict=True)
     scale = sympy.lcm_list(under) / sympy.gcd_list(over)
     polynomials = [sympy.expand(sympy.cancel(each * scale)) for each in sums]
     return (
         Equation(load, service / think, "service over think time"),
         Equation(total, polynomials[0], f"sum of the weights of {len(weights)} states"),
-        Equation(served, polynomials[1], "the same, each weight times the I/Os in service"),
-        Equation(waiting, polynomials[2], "the same, each weight times the I/Os that wait"),
+        Equation(served, polynomials[1], "sum of the weights times the I/Os in service"),
+        Equation(waiting, polynomials[2], "sum of the weights times the I/Os that wait"),
         Equation(busy, served / total, "I/Os in service"),
         Equation(queue, waiting / total, "queue length"),
         Equation(throughput, busy / service, "I/O rate of the pool", "1/s"),
@@ -163,11 +163,11 @@ def _steps(pool_volumes: int, pool_aliases: int, requesters: int) -> tuple[Equat
 
 
 def _states(exact: Exact) -> tuple[str, ...]:
-    """Every state: of each volume whether its base is busy, its I/Os on aliases, its I/Os queued."""
+    """Every state: for each volume, base busy, I/Os on aliases, I/Os queued."""
     found = stationary(*_counts(exact))
     shown = [" ".join("".join(map(str, volume)) for volume in state) for state in found]
     return (
-        "of each volume three digits: base busy, I/Os on aliases, I/Os queued; equal volumes are exchangeable",
+        "three digits per volume: base busy, I/Os on aliases, I/Os queued; equal volumes are exchangeable",
         "; ".join(shown),
     )
 
@@ -181,7 +181,7 @@ def _pool_numerical(values: Mapping[str, float]) -> dict[str, float]:
 
 ALIAS_POOL = Topic(
     name="alias-pool",
-    title="Volumes that share aliases (HyperPAV), small enough to be solved in symbols",
+    title="Volumes that share aliases (HyperPAV), small enough to be solved symbolically",
     inputs=(
         Quantity("volumes", "volumes", symbol=volumes, whole=True, low=1, high=6, default="2"),
         Quantity("aliases", "aliases", symbol=aliases, whole=True, low=0, high=MOST, default="1"),
@@ -194,7 +194,7 @@ ALIAS_POOL = Topic(
     numerical=_pool_numerical,
     assumptions=(
         "an I/O whose base is idle is served by it; else by a free alias; else it waits at its volume",
-        "a base that ends takes the next I/O of its own queue; an alias takes any waiting I/O of the pool",
+        "a base that becomes free takes the next I/O of its own queue; an alias takes any waiting I/O of the pool",
         "exponential service and think time, equal volumes, no inflation, no redrive gap",
         "larger pools, unequal volumes, inflation and gaps: planner aliases, solved numerically",
     ),

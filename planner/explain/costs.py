@@ -1,4 +1,4 @@
-"""Topics of what things cost: channel programs, virtual storage, and the scaling of throughput with processors."""
+"""Topics of costs and limits: channel programs, virtual storage, and the scaling of throughput with processors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ times = {(bits, way): Symbol(f"{way}_{bits}") for bits in (31, 64) for way in "F
 saved = {bits: Symbol(f"g_{bits}") for bits in (31, 64)}
 MEANINGS = {
     "ssch_time": "Start Subchannels of 31-bit I/O, for 1 MB",
-    "ssch_64_time": "what as many 64-bit ones cost more",
+    "ssch_64_time": "extra cost of the same number of 64-bit ones",
     "fast_ccw_time": "CCWs of 1 MB, translated fast",
     "slow_ccw_time": "CCWs of 1 MB, translated slowly",
 }
@@ -49,30 +49,30 @@ def _program_equations(exact: Exact) -> tuple[Equation, ...]:
 
 
 def _program_numerical(values: Mapping[str, float]) -> dict[str, float]:
-    law = ChannelProgram(**values)
-    costs = {str(left): law.time_per_mb(bits, fast=way == "F") for (bits, way), left in times.items()}
-    return {**costs, **{str(left): law.saving(bits) for bits, left in saved.items()}}
+    program = ChannelProgram(**values)
+    costs = {str(left): program.time_per_mb(bits, fast=way == "F") for (bits, way), left in times.items()}
+    return {**costs, **{str(left): program.saving(bits) for bits, left in saved.items()}}
 
 
 def _program_inputs() -> tuple[Quantity, ...]:
     """The four costs, by default those of the published runs."""
-    law = ChannelProgram.from_model(read_model(MODEL))
+    program = ChannelProgram.from_model(read_model(MODEL))
     return tuple(
-        Quantity(key, meaning, "s", symbol=symbol, default=f"{getattr(law, key) / MILLISECOND:.6g}ms")
+        Quantity(key, meaning, "s", symbol=symbol, default=f"{getattr(program, key) / MILLISECOND:.6g}ms")
         for symbol, (key, meaning) in zip((starts, wider, fast, slow), MEANINGS.items(), strict=True)
     )  # fmt: skip
 
 
 CCW = Topic(
     name="ccw",
-    title="What CP spends on channel programs, and what fast CCW translation saves",
+    title="CP processor time of channel programs, and the saving of fast CCW translation",
     inputs=_program_inputs(),
     equations=_program_equations,
     answer=saved[64],
     numerical=_program_numerical,
     assumptions=(
-        "a 64-bit channel program of the guest holds half as many CCWs: twice as many Start Subchannels a MB",
-        "the same number of CCWs a MB in both widths",
+        "a 64-bit channel program of the guest holds half as many CCWs: twice as many Start Subchannels per MB",
+        "the same number of CCWs per MB in both widths",
         "defaults were fitted to sixteen runs on one machine (2064-109); see planner disk ccw for their errors",
     ),
     over="slow_ccw_time",
@@ -122,7 +122,7 @@ STORAGE_LIMIT = Topic(
     answer=virtual,
     numerical=_limit_numerical,
     assumptions=(
-        "a 1 MB segment is in use if one of its 256 pages is resident; then its PGMBK is, too",
+        "a 1 MB segment is in use if one of its 256 pages is resident; then its PGMBK is resident, too",
         "a PGMBK takes two frames of 4 KB; from z/VM 5.3 on it may reside above 2 GB",
         "real storage is a soft limit: above it the system pages",
         "PTRM data spaces are a hard limit: above it CP abends",
@@ -143,14 +143,14 @@ throughput, share, peak = sympy.symbols("X E n_max")
 def _scaling(exact: Exact) -> tuple[Equation, ...]:
     return (
         Equation(throughput, gamma * n / (1 + alpha * (n - 1) + beta * n * (n - 1)), "throughput", "1/s"),
-        Equation(share, throughput / (gamma * n), "share of what n that never wait would do"),
+        Equation(share, throughput / (gamma * n), "efficiency: share of linear scaling"),
         Equation(
             peak,
-            # with more contention or coherency the second one is already too many
+            # with more contention or coherency, two are already too many
             Piecewise(
                 (oo, Eq(beta, 0) & (alpha <= 1)), (1, alpha + beta >= 1), (sqrt((1 - alpha) / beta), True)
             ),
-            "concurrency beyond which throughput falls",
+            "concurrency above which throughput falls",
         ),
     )
 
@@ -176,7 +176,7 @@ USL = Topic(
         "gamma, alpha and beta are fitted to measurements, see queueing.fit_usl",
         "alpha above zero, at most 1, and beta zero is Amdahl's law: throughput never exceeds gamma/alpha",
         "both zero: linear scaling",
-        "three parameters and few points: a fit says little outside its measurements",
+        "three parameters and few points: a fit is unreliable outside its measurements",
     ),
     over="n",
     source="Gunther, Guerrilla Capacity Planning (2007), eq. 4.31; Amdahl (1967)",

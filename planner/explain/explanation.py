@@ -1,4 +1,4 @@
-"""A topic with numbers: every step as text and LaTeX, sensitivities, the numerical code beside it, its picture."""
+"""A topic with numbers: every step as text and LaTeX, sensitivities, comparison with the numerical code, picture."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from planner.answer import Tabular, tabled
 from planner.errors import InputError
 from planner.explain import wording
 from planner.explain.topic import Equation, Topic
-from planner.explain.wording import Form, Told, latex, number, powers, printed, with_unit
+from planner.explain.wording import Form, WordedStep, latex, number, powers, printed, with_unit
 from planner.quantity import Quantity, column
 from planner.render.text import sentence_case
 from planner.results import Array
 from planner.units import percent, readable
 
-CHANGE: Final = sympy.Rational(1, 100)  # of an input, for the sensitivities
-NOISE: Final = 1e-14  # relative; below, two doubles are the same number
+CHANGE: Final = sympy.Rational(1, 100)  # relative change of an input, for the sensitivities
+NOISE: Final = 1e-14  # relative difference below which two doubles count as equal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation(Tabular):
-    """What `explain` answers."""
+    """Answer of `explain`."""
 
     topic: Topic  # the formula
-    numbers: dict[str, Any]  # every input, exactly, in SI units
-    values: dict[Any, Any]  # every step, exactly, in SI units
-    sensitivities: tuple[tuple[str, float], ...]  # what is changed, and the answer then [SI]
+    numbers: dict[str, Any]  # exact value of every input, SI
+    values: dict[Any, Any]  # exact value of every step, SI
+    sensitivities: tuple[tuple[str, float], ...]  # the change, and the answer with it [SI]
     numerical: dict[str, float]  # the same steps by the numerical code [SI]
 
     @classmethod
@@ -54,18 +54,18 @@ class Explanation(Tabular):
 
     @property
     def result(self) -> str:
-        """What is asked for, with its value, in a line."""
+        """The answer with its value, on one line."""
         step = self.answer_step
-        return f"{sentence_case(step.meaning)}: {step.left} = {Told(step, self.values).short}"
+        return f"{sentence_case(step.meaning)}: {step.left} = {WordedStep(step, self.values).short}"
 
     @property
-    def told(self) -> list[Told]:
-        """Every step in words."""
-        return [Told(step, self.values) for step in self.steps]
+    def worded_steps(self) -> list[WordedStep]:
+        """Every step with its text and LaTeX."""
+        return [WordedStep(step, self.values) for step in self.steps]
 
     @property
     def steps(self) -> tuple[Equation, ...]:
-        """The equations, for the counts at hand."""
+        """The equations for the given counts."""
         return self.topic.equations(self.numbers)
 
     def value(self, name: str) -> float:
@@ -73,7 +73,7 @@ class Explanation(Tabular):
         return float(self.values[sympy.Symbol(name)])
 
     def table(self) -> render.Table:
-        """Exact and numerical values beside each other."""
+        """Exact and numerical values side by side."""
         rows = []
         for step in (step for step in self.steps if str(step.left) in self.numerical):
             exact, found = float(self.values[step.left]), self.numerical[str(step.left)]
@@ -89,12 +89,12 @@ class Explanation(Tabular):
 
     @property
     def _symbols(self) -> list[tuple[Any, str, str, str]]:
-        """Every symbol with its value, as one types it, and its meaning: the inputs, then what follows from them."""
+        """Every symbol with its value, as typed, and its meaning: the inputs, then the results."""
         inputs = [
             (each.symbol, with_unit(float(self.numbers[each.key]), each.unit), each.key, each.meaning)
             for each in self.topic.inputs
         ]
-        return inputs + [(each.step.left, each.short, "", each.step.meaning) for each in self.told]
+        return inputs + [(each.step.left, each.short, "", each.step.meaning) for each in self.worded_steps]
 
     def symbols(self, form: Form = "unicode") -> render.Table:
         """Every symbol with its meaning and value."""
@@ -115,7 +115,7 @@ class Explanation(Tabular):
         blocks = [powers(self.result, form), self.topic.title, wording.body(inputs)]
         if lines := self._states():
             blocks.append(wording.hanging(lines[:1], "") + "\n" + wording.hanging(lines[1:], "  "))
-        blocks += [each.text(unicode=unicode) for each in self.told]
+        blocks += [each.text(unicode=unicode) for each in self.worded_steps]
         compared = self.table().pick(("symbol", "unit", "exact", "numerical", "relative_difference"))
         compared = compared.each(lambda c: replace(c, values=[powers(str(v), form) for v in c.values]))
         blocks.append("The same by the numerical code\n" + wording.indent(render.to_text(compared)))
@@ -126,7 +126,7 @@ class Explanation(Tabular):
         return "\n\n".join(blocks)
 
     def _states(self) -> tuple[str, ...]:
-        """What the states of a chain are; none where there are none."""
+        """The states of a chain, in lines; empty without states."""
         if self.topic.states is None:
             return ()
         first, *others = self.topic.states(self.numbers)
@@ -140,7 +140,7 @@ class Explanation(Tabular):
         ]
         steps = [
             f"{escaped(sentence_case(each.step.meaning))}\n\\begin{{align*}}\n{each.latex()}\n\\end{{align*}}"
-            for each in self.told
+            for each in self.worded_steps
         ]
         return "\n".join(
             [
@@ -174,7 +174,9 @@ class Explanation(Tabular):
                     "latex": latex(
                         step.right if step.bracket else sympy.Eq(step.left, step.right, evaluate=False)
                     ),
-                    "value": Told(step, self.values).members if step.index else float(self.values[step.left]),
+                    "value": WordedStep(step, self.values).members
+                    if step.index
+                    else float(self.values[step.left]),
                     "numerical": self.numerical.get(str(step.left)),
                 }
                 for step in self.steps
@@ -188,17 +190,17 @@ class Explanation(Tabular):
         }
 
     def _repr_latex_(self) -> str:
-        body = " \\\\\n".join(each.latex() for each in self.told)
+        body = " \\\\\n".join(each.latex() for each in self.worded_steps)
         return f"$\\displaystyle \\begin{{aligned}}\n{body}\n\\end{{aligned}}$"
 
     def _repr_html_(self) -> str:
-        # Jupyter prefers HTML to LaTeX, and renders math inside of it; a step a block, so that none is cut.
+        # Jupyter prefers HTML to LaTeX and renders math in it; one block per step, so that none is cut off.
         def paragraph(text: str) -> str:
             return f"<p>{html.escape(text)}</p>"
 
         parts = [f"<p><b>{html.escape(self.result)}</b></p>", paragraph(self.topic.title)]
         parts += [render.to_html(self.symbols()), *map(paragraph, self._states())]
-        for each in self.told:
+        for each in self.worded_steps:
             parts.append(paragraph(sentence_case(each.step.meaning)))
             parts.append(html.escape(f"$$\\begin{{aligned}}\n{each.latex()}\n\\end{{aligned}}$$"))
         parts += [paragraph("The same by the numerical code"), render.to_html(self.table())]
@@ -207,13 +209,13 @@ class Explanation(Tabular):
         return "\n".join([*parts, f"</ul>{paragraph(f'Source: {self.topic.source}')}"])
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
-        """Draw the answer over what drives it, with your numbers, and for one server more and one fewer."""
+        """Draw the answer over the main input, for the given numbers and for one server more and one fewer."""
         topic, step = self.topic, self.answer_step
         inputs = {item.key: item for item in topic.inputs}
         over, given = inputs[topic.over], {key: float(value) for key, value in self.numbers.items()}
         at, answer = given[over.key], float(self.values[topic.answer])
         (unit, factor), (x_unit, x_factor) = units.shown(step.unit), units.shown(over.unit)
-        result = f"{sentence_case(step.meaning)} {_said(self)}"
+        result = f"{sentence_case(step.meaning)} {_answer_value(self)}"
         (axes,) = style.begin(axes, f"{topic.title}: {result}.", title=result, below=f"{topic.title}.")
         grid, lines, top = _grid(over, at), [], 0.0
         for k, (count, words) in enumerate(_lines(self, inputs)):
@@ -229,11 +231,11 @@ class Explanation(Tabular):
             last = np.flatnonzero(np.isfinite(values))
             if k == 0 and last.size and last[-1] < len(grid) - 1:
                 saturated = grid[last[-1] + 1] / x_factor
-                axes.axvline(saturated, color="0.6", linestyle=(0, (1, 2)), label="saturated from here on")
+                axes.axvline(saturated, color="0.6", linestyle=(0, (1, 2)), label="saturated above")
         if math.isfinite(answer):
             style.answer(axes, at / x_factor, (math.nan, answer / factor, math.nan), "your numbers")
-            style.name_point(axes, _said(self), (at / x_factor, answer / factor), style.MEASURED)
-            top = min(top, 4.0 * answer / factor) or top  # of the axis, in answers
+            style.name_point(axes, _answer_value(self), (at / x_factor, answer / factor), style.MEASURED)
+            top = min(top, 4.0 * answer / factor) or top  # limit the axis to four times the answer
         across, up = (
             f"{each.meaning} [{u}]" if u else each.meaning for each, u in ((over, x_unit), (step, unit))
         )
@@ -246,7 +248,7 @@ class Explanation(Tabular):
 
     @property
     def answer_step(self) -> Equation:
-        """The step that is asked for."""
+        """The step that is the answer."""
         return next(step for step in self.steps if step.left == self.topic.answer)
 
     def _sensitivity_text(self, form: Form) -> str:
@@ -260,29 +262,29 @@ class Explanation(Tabular):
 
 
 def mathematical(value: str) -> str:
-    """A value in LaTeX, its powers of ten as math."""
+    """A value in LaTeX, with powers of ten as math."""
     return re.sub(r"(\d+(?:\.\d+)? \\cdot )?10\^\{-?\d+\}", r"$\g<0>$", powers(value, "latex"))
 
 
 def escaped(text: str) -> str:
-    """Text for LaTeX: its special characters as themselves."""
+    """Escape the special characters of LaTeX."""
     return re.sub(r"([&%$#_{}])", r"\\\1", text).replace("~", r"\textasciitilde{}")
 
 
 def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    """The answer with each input raised: a count by one, anything else by one percent."""
+    """The answer with each input raised in turn: a count by one, others by one percent."""
     for item in topic.inputs:
         before = numbers[item.key]
         changed, more = (before + 1, "one") if item.whole else (before * (1 + CHANGE), "1%")
         if changed == before or changed > item.high:
             continue
-        with suppress(InputError):  # one more may be more than is solved in symbols
+        with suppress(InputError):  # one more may be too many to solve symbolically
             answer = topic.evaluate({**numbers, item.key: changed})[topic.answer]
             yield f"{more} more: {item.key}", float(answer)
 
 
 def _name(axes: style.Axes, lines: Sequence[tuple[Array, Array, str, str]]) -> None:
-    """Name lines at their right ends, or where they leave the picture at its top."""
+    """Label lines at their right ends, or where they leave the picture at the top."""
     top, ends = axes.get_ylim()[1], []
     for x, values, words, color in lines:
         over = np.flatnonzero(~(values <= top))
@@ -295,14 +297,14 @@ def _name(axes: style.Axes, lines: Sequence[tuple[Array, Array, str, str]]) -> N
     style.name_lines(axes, ends)
 
 
-def _said(found: Explanation) -> str:
+def _answer_value(found: Explanation) -> str:
     unit, factor = units.shown(found.answer_step.unit)
     text = readable(float(found.values[found.topic.answer]) / factor)
     return f"{text}{unit[1:]}" if unit.startswith("1/") else f"{text} {unit}".rstrip()
 
 
 def _lines(found: Explanation, inputs: Mapping[str, Quantity]) -> Sequence[tuple[float, str]]:
-    """Counts of the lines with their names; the one of the user first."""
+    """Counts of the lines with their names; the given one first."""
     if not found.topic.beside:
         return [(0.0, "")]
     item = inputs[found.topic.beside]
@@ -312,7 +314,7 @@ def _lines(found: Explanation, inputs: Mapping[str, Quantity]) -> Sequence[tuple
 
 
 def _grid(over: Quantity, at: float, points: int = 80) -> list[float]:
-    """Where the answer is asked."""
+    """Values of the input at which the answer is drawn."""
     if over.whole:
         most = min(max(math.ceil(2.0 * at), at + 4), over.high)
         drawn = np.linspace(over.low, most, min(int(most - over.low) + 1, 24)).round()
@@ -322,7 +324,7 @@ def _grid(over: Quantity, at: float, points: int = 80) -> list[float]:
 
 
 def _solve(found: Explanation, values: Mapping[str, float]) -> float:
-    """The answer by the numerical code; nan where it refuses, infinite where it is saturated."""
+    """The answer by the numerical code; nan if it refuses the input, infinite if saturated."""
     try:
         return float(found.topic.numerical(values)[str(found.topic.answer)])
     except InputError:

@@ -1,4 +1,4 @@
-"""Topics of open queues: Erlang's delay formula, M/M/c, and M/G/c by the laws that the numerical code answers with."""
+"""Topics of open queues: Erlang's delay formula, M/M/c, and M/G/c by the formulas of the numerical code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UTILIZATION = Equation(rho, a / c, "load of one server")
 BLOCKING = Equation(
     blocking,
     (a**c / factorial(c)) / Sum(a**k / factorial(k), (k, 0, c)),
-    "probability that all servers were busy if nobody could wait (Erlang's B)",
+    "probability that all servers are busy without waiting room (Erlang's B)",
 )
 DELAY = Equation(
     delay, Piecewise((blocking / (1 - rho * (1 - blocking)), rho < 1), (1, True)), "delay probability"
@@ -72,8 +72,8 @@ ERLANG_C = Topic(
     assumptions=(
         "Poisson arrivals from many independent requesters",
         "exponential service, the same on every server",
-        "one queue for all servers, nobody gives up",
-        "offered load below the servers; at or above it everybody waits",
+        "one queue for all servers, no request gives up",
+        "offered load below the servers; otherwise every request waits",
     ),
     over="offered_load",
     beside="servers",
@@ -93,7 +93,7 @@ MMC = Topic(
     numerical=_mmc_numerical,
     assumptions=(
         *ERLANG_C.assumptions,
-        "a benchmark volume is not such a queue: it has few requesters, see finite-source",
+        "a benchmark volume is no such queue: it has few requesters, see finite-source",
     ),
     over="arrival_rate",
     beside="servers",
@@ -102,10 +102,10 @@ MMC = Topic(
 
 
 CRUDER: Final = "allen_cunneen"
-LEAST_SPREAD: Final = sympy.Rational(1, 1000)  # one stage of service for each thousandth is evaluated exactly
-# Of a server; the wait is a power of it, and takes as many digits.
+LEAST_SPREAD: Final = sympy.Rational(1, 1000)  # at most 1000 stages of service are evaluated exactly
+# Load of a server; the wait is a power of it, so that a smaller load needs too many digits.
 LEAST_LOAD: Final = sympy.Rational(1, 10**20)
-ROUGH: Final = 0.1  # an error that is told without decimals
+ROUGH: Final = 0.1  # an error from which on decimals are omitted
 
 spread = Symbol("v", nonnegative=True)
 stages, power = Symbol("K", positive=True, integer=True), Symbol("alpha", positive=True)
@@ -122,7 +122,7 @@ REGULAR: Final = (
         digits=PRECISION),
     Equation(regular, waiting / arrivals, "wait time if service were constant", "s"),
 )  # fmt: skip
-# E S^alpha of an Erlang law of K - 1 or K stages, for a mean of one; exact for constant and for exponential service.
+# E S^alpha of an Erlang mixture of K - 1 and K stages with mean one; exact for constant and exponential service.
 TAKAHASHI: Final = (
     Equation(stages, sympy.ceiling(1 / spread), "stages of a service, or one fewer"),
     Equation(short, (stages * spread - sqrt(stages * (1 + spread) - stages**2 * spread)) / (1 + spread),
@@ -137,11 +137,11 @@ TAKAHASHI: Final = (
     Equation(wait, exponential * (moment / gamma(1 + power)) ** (1 / (power - 1)), "wait time (Takahashi 1977)", "s"),
 )  # fmt: skip
 BOXMA_COHEN_HUFFELS: Final = (
-    Equation(skew, sqrt((spread - 1) / (spread + 1)), "how far short and long services are apart"),
+    Equation(skew, sqrt((spread - 1) / (spread + 1)), "difference of short and long services"),
     Equation(
         least,
         Sum(binomial(c, branch) / (c + skew * (2 * branch - c)), (branch, 0, c)) / 2**c,
-        "least of what is left of c services, over the service time",
+        "mean minimum of c residual service times, over the service time",
         digits=PRECISION,
     ),
     Equation(share, ((1 + spread) / least - c - 1) / (c - 1), "weight of the wait with constant service"),
@@ -154,17 +154,17 @@ BOXMA_COHEN_HUFFELS: Final = (
 )
 
 
-def law(exact: Exact) -> tuple[Equation, ...]:
-    """Steps from the wait with exponential service to the wait, those that the numerical code takes."""
+def wait_steps(exact: Exact) -> tuple[Equation, ...]:
+    """Steps from the wait with exponential service to the wait, as in the numerical code."""
     scv, servers, load = exact["scv"], exact["servers"], exact["arrival_rate"] * exact["service_time"]
     if servers == 1 or scv == 1 or not 0 < load < servers:
         meaning = "wait time (Pollaczek and Khinchine)" if servers == 1 else "wait time"
         return (Equation(wait, exponential * (1 + spread) / 2, meaning, "s"),)
     if load < LEAST_LOAD * servers:
-        wanted = f"0, or a load of at least {float(LEAST_LOAD):g} a server: less is none all but in name"
+        wanted = f"0, or a load of at least {float(LEAST_LOAD):g} per server: less is practically no load"
         raise InputError("arrival_rate", float(exact["arrival_rate"]), wanted, "1/s")
     if 0 < scv < LEAST_SPREAD:
-        wanted = f"0, or at least {float(LEAST_SPREAD):g}: less is constant service all but in name"
+        wanted = f"0, or at least {float(LEAST_SPREAD):g}: less is practically constant service"
         raise InputError("scv", float(scv), wanted)
     if scv == 0:
         return *REGULAR, Equation(wait, regular, "wait time", "s")
@@ -175,12 +175,12 @@ def _mgc_equations(exact: Exact) -> tuple[Equation, ...]:
     return (
         *mmc_equations(exact)[:4],
         EXPONENTIAL,
-        *law(exact),
+        *wait_steps(exact),
         *AFTER_WAIT,
         Equation(
             crude,
             exponential * (1 + spread) / 2,
-            "wait time by the cruder rule of Allen and Cunneen, to compare",
+            "wait time by the cruder rule of Allen and Cunneen, for comparison",
             "s",
         ),
     )
@@ -196,17 +196,17 @@ def _mgc_numerical(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def _worst(method: str, *columns: int) -> str:
-    """What is known of the error of a closed form."""
+    """Largest known errors of a closed form, in words."""
     errors = ((KNOWN_ERRORS[method][k], COMPARED_SCV[k]) for k in columns)
     return ", ".join(f"{error:.{0 if error >= ROUGH else 1}%} to scv {scv:g}" for error, scv in errors)
 
 
 MGC = Topic(
     name="mgc",
-    title="M/G/c: service of any spread",
+    title="M/G/c: service times of any variance",
     inputs=(
         *MMC.inputs[:2],
-        # constant service has a root for each, which are summed up to many digits
+        # constant service has one root per server, summed to many digits
         Quantity("servers", "servers", symbol=c, whole=True, low=1, high=30, default="2"),
         Quantity("scv", "variance of service over its mean squared", symbol=spread, low=0, default="0.5"),
     ),
@@ -217,10 +217,10 @@ MGC = Topic(
         "Poisson arrivals; one queue for all servers",
         "scv 0 is constant service, 1 exponential, above 1 a mix of short and long",
         "exact for one server, for scv 0 and for scv 1",
-        f"below scv 1 the law of Takahashi; its worst error seen: {_worst(BEST_BELOW, 0)}",
-        f"above scv 1 that of Boxma, Cohen and Huffels; its worst errors seen: {_worst(BEST_ABOVE, 1, 2, 3)}",
-        f"the rule of Allen and Cunneen was off by up to {_worst(CRUDER, 0, 1, 2, 3)}",
-        "two moments do not fix the wait of several servers: mixed Erlang or balanced means are assumed",
+        f"below scv 1, the formula of Takahashi; its largest known error: {_worst(BEST_BELOW, 0)}",
+        f"above scv 1, that of Boxma, Cohen and Huffels; its largest known errors: {_worst(BEST_ABOVE, 1, 2, 3)}",
+        f"largest known errors of the rule of Allen and Cunneen: {_worst(CRUDER, 0, 1, 2, 3)}",
+        "two moments do not determine the wait of several servers: mixed Erlang or balanced means are assumed",
     ),
     over="arrival_rate",
     beside="servers",

@@ -1,4 +1,4 @@
-"""What a topic is: inputs with units, equations in sympy, where they hold, and the same by the numerical code."""
+"""A topic: inputs with units, equations in sympy, assumptions, and the numerical code for the same values."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from planner.errors import InputError
 from planner.quantity import Quantity
 
 Exact = Mapping[str, Any]  # key of an input -> exact rational number
-PRECISION: Final = 30  # digits where a value is not exact
+PRECISION: Final = 30  # digits of a value that is not exact
 MOST: Final = 200  # largest count that is evaluated exactly in reasonable time
-TINY: Final = math.ulp(0.0)  # above zero
+TINY: Final = math.ulp(0.0)  # smallest number above zero
 
 
 def by_code(solve: Callable[..., Any], **names: str) -> Callable[[Mapping[str, float]], dict[str, float]]:
-    """The numerical code of a topic: what `solve` makes of the inputs, by the symbols of `names`."""
+    """The numerical code of a topic: call `solve` and return attributes of its result by symbol, as in `names`."""
 
     def found(values: Mapping[str, float]) -> dict[str, float]:
         solved = solve(**values)
@@ -32,7 +32,7 @@ def by_code(solve: Callable[..., Any], **names: str) -> Callable[[Mapping[str, f
 
 
 def exactly(item: Quantity, given: str | float) -> Any:
-    """Read what was typed (with its unit), or take a number in SI units, as an exact decimal number."""
+    """Read typed text (with its unit), or a number in SI units, as an exact decimal number."""
     dimension = units.UNITS[item.unit].dimension
     if not dimension:
         value = units.parse_count(str(given), argument=item.key)
@@ -49,20 +49,20 @@ def exactly(item: Quantity, given: str | float) -> Any:
 
 
 def _rational(value: float) -> Any:
-    """A decimal number; further digits of a double are noise of the conversion."""
+    """A decimal number of 15 digits; further digits of a double are conversion noise."""
     return sympy.Rational(format(value, ".15g"))
 
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """One step: `left` equals `right`, which holds inputs and what stands on the left of earlier steps."""
+    """One step: `left` equals `right`, an expression of inputs and the left sides of earlier steps."""
 
     left: Any  # what is computed; a function of an index for a family such as w(n)
-    right: Any  # how
+    right: Any  # its expression
     meaning: str  # in words
     unit: str = ""  # SI unit of the value, empty for counts and shares
     index: tuple[Any, Any, Any] | None = None  # index symbol, first and last value of a family
-    digits: int = 0  # to which its value is taken, where not exactly
+    digits: int = 0  # digits of its value, if not exact
     bracket: tuple[Any, Any] | None = None
 
 
@@ -74,16 +74,16 @@ class Topic:
     title: str
     inputs: tuple[Quantity, ...]  # numbers that the user may give
     equations: Callable[[Exact], tuple[Equation, ...]]  # steps for given counts
-    answer: Any  # the step whose sensitivities are told
+    answer: Any  # symbol of the step that is the answer
     numerical: Callable[[Mapping[str, float]], Mapping[str, float]]
     assumptions: tuple[str, ...]  # where the formula holds
     source: str  # author, year, equation
-    over: str  # inputs that a picture draws the answer over, and a line each of (none where empty)
+    over: str  # input on the axis of the picture; `beside`: input with one line per value (none if empty)
     beside: str = ""
-    states: Callable[[Exact], tuple[str, ...]] | None = None  # what the states of a chain are, in lines
+    states: Callable[[Exact], tuple[str, ...]] | None = None  # the states of a chain, in lines
 
     def numbers(self, given: Mapping[str, str | float]) -> dict[str, Any]:
-        """Exact inputs: what was given, defaults for the rest."""
+        """Exact inputs: given values, defaults for the rest."""
         known = {item.key: item for item in self.inputs}
         for key, value in given.items():
             if key not in known:
@@ -93,10 +93,10 @@ class Topic:
     def evaluate(self, numbers: Exact, keep: tuple[Any, ...] = ()) -> dict[Any, Any]:
         """Evaluate every step exactly."""
         known = {item.symbol: numbers[item.key] for item in self.inputs if item.symbol not in keep}
-        # what was taken to many digits, as it was before: further steps may cancel
+        # expressions of the values rounded to many digits: later steps may cancel
         spelled: dict[Any, Any] = {}
         for step in self.equations(numbers):
-            if step.digits:  # sums are not carried out in symbols
+            if step.digits:  # do not evaluate sums symbolically
                 symbols = {key: spelled.get(key, value) for key, value in known.items() if key.is_Symbol}
                 right = spelled[step.left] = step.right.subs(symbols)
                 known[step.left] = right if right.free_symbols else many_digits(right, step.digits)
@@ -111,7 +111,7 @@ class Topic:
 
 
 def _value(step: Equation, known: Mapping[Any, Any]) -> Any:
-    """Value of a step; of an equation its root."""
+    """Value of a step; for an implicit equation, its root."""
     if step.bracket is None:
         return exact(step.right, known)
     gap = exact(step.right.lhs - step.right.rhs, known)
@@ -119,7 +119,7 @@ def _value(step: Equation, known: Mapping[Any, Any]) -> Any:
 
 
 def _root(step: Equation, difference: Any) -> Any:
-    """Where both sides of an equation are the same, to `PRECISION` digits."""
+    """Root of an equation, to `PRECISION` digits."""
     from mpmath import findroot, workdps
 
     assert step.bracket is not None
@@ -129,29 +129,29 @@ def _root(step: Equation, difference: Any) -> Any:
 
 
 def many_digits(expression: Any, wanted: int, most: int = 2000) -> Any:
-    """Evaluate to the digits wanted, with ever more of them under way (`most` of them) until two results agree."""
+    """Evaluate to the digits wanted; double the working precision, up to `most` digits, until two results agree."""
     from mpmath import ncdf, npdf, re, workdps
 
     digits, found = 2 * wanted, None
     while digits <= most:
-        # an integral asks for the same chance again and again
+        # an integral evaluates the same probability many times
         known = {"Phi": cache(ncdf), "phi": npdf, "quad": partial(_over_the_line, digits=wanted)}
         evaluate = sympy.lambdify((), expression, [known, "mpmath"])
         with workdps(digits):
             before, found = found, re(evaluate())
-            settled = found or 2 * digits > most  # a zero may be what further digits show
+            settled = found or 2 * digits > most  # a zero may become nonzero with more digits
             if before is not None and settled and abs(found - before) <= abs(found) / 10**wanted:
                 return sympy.Float(found, wanted)
         digits *= 2
-    raise InputError("the numbers", "of the formula", f"such as need no more than {most} digits under way")
+    raise InputError("the numbers", "of the formula", f"numbers that need at most {most} working digits")
 
 
 def _over_the_line(function: Callable[[Any], Any], line: Any, *, digits: int) -> Any:
-    """Integral over all numbers of what falls as a normal density does: the trapezoidal rule, ever finer."""
+    """Integral over the real line of a function that falls like a normal density: trapezoidal rule, halved steps."""
     from mpmath import mp, mpf, sqrt
 
     step, end, total, small = mpf(1) / 2, mpf(0), mpf(1), (digits + 3) * mp.ln10
-    for _ in range(2):  # of a small integral more of the tails counts: the first sum says how much
+    for _ in range(2):  # a small integral needs more of the tails: the first sum shows how much
         end = sqrt(2 * (small - min(mp.log(total), 0)))
         total = mp.fsum(function(k * step) for k in range(-int(end / step), int(end / step) + 1))
     while True:
@@ -163,7 +163,7 @@ def _over_the_line(function: Callable[[Any], Any], line: Any, *, digits: int) ->
 
 
 def exact(expression: Any, known: Mapping[Any, Any]) -> Any:
-    """Put what is known into an expression and carry out its sums and products."""
+    """Substitute known values into an expression and evaluate its sums and products."""
     symbols = {key: value for key, value in known.items() if key.is_Symbol}
     families = {key: value for key, value in known.items() if not key.is_Symbol}
     return sympy.sympify(expression).subs(symbols).doit().xreplace(families)

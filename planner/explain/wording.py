@@ -1,4 +1,4 @@
-"""Steps of an explanation in words: symbols as text and LaTeX, numbers put in, whether both codes agree."""
+"""Steps of an explanation as text and LaTeX, in symbols and in numbers."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from planner.units import shown as shown_in
 Numbers = Mapping[sympy.Symbol, str]
 
 
-LONG: Final = 3  # terms of a sum; one of more is a polynomial, read by falling powers
+LONG: Final = 3  # terms of a sum; a longer one is a polynomial, in falling powers
 
 
 def _terms(expression: sympy.Add) -> list[Any]:
-    """Terms of a sum in the order they were written, what is subtracted last."""
+    """Terms of a sum in the order they were written, negative terms last."""
     terms = expression.as_ordered_terms() if len(expression.args) > LONG else list(expression.args)
     return sorted(terms, key=lambda term: bool(term.could_extract_minus_sign()))
 
 
 class _Text(PrettyPrinter):  # type: ignore[misc]
-    """Two-dimensional text; a symbol that has a number is printed as the number."""
+    """Two-dimensional text; a symbol with a known number is printed as the number."""
 
     def __init__(self, numbers: Numbers, *, unicode: bool) -> None:
         super().__init__({"use_unicode": unicode, "num_columns": WIDTH - 8, "wrap_line": True})
@@ -57,7 +57,7 @@ class _Text(PrettyPrinter):  # type: ignore[misc]
 
 
 class _Latex(LatexPrinter):  # type: ignore[misc]
-    """LaTeX; a symbol that has a number is printed as the number."""
+    """LaTeX; a symbol with a known number is printed as the number."""
 
     def __init__(self, numbers: Numbers) -> None:
         super().__init__({"mul_symbol": "dot"} if numbers else {})
@@ -75,8 +75,8 @@ class _Latex(LatexPrinter):  # type: ignore[misc]
 
 
 def printed(expression: Any, numbers: Numbers | None = None, *, head: str = "", unicode: bool = True) -> str:
-    """Lay an expression out in lines of text."""
-    before = pretty_use_unicode(unicode)  # sympy keeps this as a state of its own
+    """Format an expression in lines of text."""
+    before = pretty_use_unicode(unicode)  # global state of sympy
     try:
         printer = _Text(numbers or {}, unicode=unicode)
         line = printer._print(expression).baseline
@@ -92,7 +92,7 @@ def latex(expression: Any, numbers: Numbers | None = None) -> str:
     return str(_Latex(numbers or {}).doprint(expression))
 
 
-WHOLE: Final = 1e13  # whole numbers below are shown with all their digits
+WHOLE: Final = 1e13  # smaller whole numbers are shown with all digits
 
 
 Form = Literal["unicode", "ascii", "latex"]
@@ -103,7 +103,7 @@ RAISED: Final = str.maketrans(
 
 
 def number(value: float, digits: int = 5, infinite: str = "saturated") -> str:
-    """A number within a formula: a whole one with all its digits."""
+    """A number in a formula; whole numbers with all digits."""
     if math.isinf(value):
         return infinite
     whole = float(value).is_integer() and abs(value) < WHOLE
@@ -111,9 +111,9 @@ def number(value: float, digits: int = 5, infinite: str = "saturated") -> str:
 
 
 def powers(text: str, form: Form) -> str:
-    """Numbers such as 3e-05 with a power of ten in their place, for people."""
+    """Replace numbers such as 3e-05 by powers of ten, for people."""
 
-    def told(found: re.Match[str]) -> str:
+    def raised(found: re.Match[str]) -> str:
         number, power = found[1], str(int(found[2]))
         if form == "latex":
             ten = f"10^{{{power}}}"
@@ -122,11 +122,11 @@ def powers(text: str, form: Form) -> str:
         times = "\u00b7" if form == "unicode" else "*"
         return ten if number == "1" else f"{number}{times}{ten}"
 
-    return EXPONENT.sub(told, text.replace(",", "{,}") if form == "latex" else text)
+    return EXPONENT.sub(raised, text.replace(",", "{,}") if form == "latex" else text)
 
 
 def with_unit(value: float, unit: str) -> str:
-    """A value in SI as people read it: times in milliseconds, sizes in GB."""
+    """An SI value in a unit for people: times in milliseconds, sizes in GB."""
     name, factor = units.shown(unit)
     if math.isfinite(value) and name != unit:
         return f"{number(value / factor)} {name}"
@@ -139,7 +139,7 @@ def body(table: render.Table) -> str:
 
 
 def hanging(paragraphs: Iterable[str], head: str) -> str:
-    """Each paragraph behind its head, broken at the width of a terminal."""
+    """Paragraphs with a hanging `head`, wrapped at the width of a terminal."""
     return "\n".join(
         textwrap.fill(text, render.WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
         for text in paragraphs
@@ -147,12 +147,12 @@ def hanging(paragraphs: Iterable[str], head: str) -> str:
 
 
 def indent(text: str) -> str:
-    """All lines moved to the right by two."""
+    """Indent all lines by two."""
     return "\n".join(f"  {line}" for line in text.splitlines())
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class WordedStep:
     """An equation `step`, and the `values` of all symbols."""
 
     step: Equation
@@ -160,7 +160,7 @@ class Told:
 
     @property
     def short(self) -> str:
-        """The value on a line, as people read it."""
+        """The value on one line, for people."""
         if self.step.index is not None:
             first, *others = [number(value) for value in self.members]
             return f"{first} to {others[-1]}" if others else first
@@ -184,7 +184,7 @@ class Told:
         equals = "=".rjust(len(head))
         form: Form = "unicode" if unicode else "ascii"
         numbers = self._numbers("∞" if unicode else "oo", form)
-        if step.bracket is not None:  # an equation that the left side solves has no head of its own
+        if step.bracket is not None:  # an implicit equation has no left side of its own
             rows = [indent(printed(step.right, each, unicode=unicode)) for each in ({}, numbers)]
             rows.append(f"{head} {powers(self._value(), form)}")
         else:
@@ -197,7 +197,7 @@ class Told:
         return f"{sentence_case(step.meaning)}\n" + gap.join(rows)
 
     def latex(self) -> str:
-        """The equation in symbols and in numbers, and the value; one line each."""
+        """The equation in symbols, the equation in numbers, and the value; one line each."""
         step, numbers = self.step, self._numbers(r"\infty", "latex")
         left = latex(step.left)
         if step.bracket is not None:
@@ -211,7 +211,7 @@ class Told:
 
     @property
     def _branch(self) -> Any:
-        """The right side; of one with cases the case that applies, of a family the general one."""
+        """The right side; if it has cases, the one that applies (the general one for a family)."""
         step = self.step
         if not isinstance(step.right, sympy.Piecewise):
             return step.right
@@ -221,7 +221,7 @@ class Told:
         )
 
     def _numbers(self, infinite: str, form: Form) -> dict[Any, str]:
-        """Numbers to print in the place of the symbols on the right; one with a power of ten in brackets."""
+        """Numbers to print for the symbols on the right; those with a power of ten in parentheses."""
         found = {}
         for symbol in self._branch.free_symbols & self.values.keys() - {self.step.left}:
             plain = number(float(self.values[symbol]), infinite=infinite)

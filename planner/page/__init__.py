@@ -1,4 +1,4 @@
-"""The self-contained HTML report: answers laid out on one page that needs no network."""
+"""The self-contained HTML report: answers on one page that needs no network."""
 
 from planner.page.question import Report, growths, of_answer, report
 

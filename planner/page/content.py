@@ -1,4 +1,4 @@
-"""What the page holds, before it is laid out: tiles, grids, items with pictures, sources, data."""
+"""Content of the page before layout: tiles, grids, items with pictures, sources, data."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from planner.units import is_number, readable
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-FIRST: Final = {"pool", "device", "volumes", "in_use"}  # columns that hold at any growth
+FIRST: Final = {"pool", "device", "volumes", "in_use"}  # columns that do not change with growth
 Limits = Mapping[str, "float | tuple[str, float]"]
-"""Above what a cell of a column is shaded: a number, or so many times what stands in another column."""
+"""Limit above which a cell is shaded, by column: a number, or another column and a factor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """A number that one looks at first: its `label`, `value`, a `detail` below it, and its `state` of `STATES`.
+    """A key figure: its `label`, `value`, a `detail` below it, and its `state` of `STATES`.
 
-    `follows` names what of the growth slider takes the place of `value`; empty where nothing does.
+    `follows` names the number of the growth slider that replaces `value`; empty if none does.
     """
 
     label: str
@@ -36,7 +36,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class PageCell:
-    """A cell: what is read, by what it is sorted (None: by the text), whether it is above its limit."""
+    """A cell: its text, its sort key (None: the text), whether it is above its limit."""
 
     text: str
     order: float | None = None
@@ -44,7 +44,7 @@ class PageCell:
 
     @property
     def look(self) -> str:
-        """Class of the style; a zero is muted."""
+        """CSS class; a zero is muted."""
         return (
             "hot"
             if self.over
@@ -56,7 +56,7 @@ class PageCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """A column: `label`, `unit`, whether numbers stand in it, and the key by which the growth slider finds it."""
+    """A column: `label`, `unit`, whether it is numeric, and its key for the growth slider."""
 
     label: str
     unit: str = ""
@@ -66,7 +66,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRow:
-    """A row: its cells, a mark of `planner.render.text.MARKS`, its verdict, and the item that shows it in full."""
+    """A row: its cells, a mark of `planner.render.text.MARKS`, its verdict, and the item with its details."""
 
     cells: tuple[PageCell, ...]
     mark: str = ""
@@ -76,7 +76,7 @@ class PageRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """A table of the page; `sortable` ones can be sorted and filtered; `legend` says which cells are shaded."""
+    """A table of the page; a `sortable` one can be sorted and filtered; `legend` says which cells are shaded."""
 
     ident: str
     caption: str
@@ -88,14 +88,14 @@ class Grid:
 
     @property
     def verdicts(self) -> list[str]:
-        """Those that occur, in the order of `STATES`."""
+        """Verdicts that occur, in the order of `STATES`."""
         found = {row.verdict for row in self.rows}
         return [*(each for each in STATES if each in found), *sorted(found - {*STATES, ""})]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePicture:
-    """A picture with what stands below it; `key` names the signs that the picture has."""
+    """A picture with its caption; `key` lists the symbols in the picture."""
 
     svg: Markup
     caption: str
@@ -104,7 +104,7 @@ class PagePicture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A pool or volume in full: what is answered, pictures, tables, notes, and the next measurement that decides."""
+    """Details of a pool or volume: the answer, pictures, tables, notes, and the next measurement that would help."""
 
     ident: str
     name: str
@@ -118,7 +118,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """A file that was read: its name, size [bytes] and sha256; of an archive of `files` files the digest of theirs."""
+    """An input file: name, size [bytes], sha256; for an archive of `files` files, the digest of their digests."""
 
     name: str
     size: int
@@ -128,9 +128,9 @@ class Input:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AfterGrowth:
-    """What holds when the demand grew by `share`: values of tiles by what they follow, counts by item.
+    """Results for a demand that grew by `share`: values of tiles by what they follow, counts by item.
 
-    `counts` has the texts of the columns that follow, by key of the column, for each item; `headline` is what is said.
+    `counts` has, for each item, the texts of the columns that change, by column key; `headline` is the new headline.
     """
 
     share: float
@@ -141,15 +141,15 @@ class AfterGrowth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """An answer on the page: everything but where it came from."""
+    """An answer on the page, without its sources."""
 
     title: str
     headline: str
-    further: tuple[str, ...] = ()  # sentences that no growth moves
+    further: tuple[str, ...] = ()  # sentences that do not change with growth
     tiles: tuple[Tile, ...] = ()
     grids: tuple[Grid, ...] = ()
     items: tuple[Item, ...] = ()
-    pictures: tuple[tuple[str, str], ...] = ()  # data: address and what it shows
+    pictures: tuple[tuple[str, str], ...] = ()  # data: address and caption
     notes: tuple[str, ...] = ()
     growth: tuple[AfterGrowth, ...] = ()
     growth_of: str = ""
@@ -161,7 +161,7 @@ def grid(
     table: render.Table, ident: str, caption: str = "", *, title: str = "", limits: Limits | None = None,
     verdict: str = "", items: Mapping[str, str] | None = None, named_by: str = "", sortable: bool = False,
 ) -> Grid:  # fmt: skip
-    """Lay a table out with the column `verdict` of one, and full `items` by what stands in the column `named_by`."""
+    """Lay out a table; `verdict` is its column of verdicts, `items` the details by the names in column `named_by`."""
     columns = table.columns
     texts = table.texts(FIGURE_SPACE)
     orders = [[_order(value) for value in column.values] for column in columns]
@@ -196,7 +196,7 @@ def grid(
 
 
 def limits_of(names: Sequence[str], limits: Limits) -> Limits:
-    """The limits of columns that a table has; none by a column that it has not."""
+    """The limits that apply to a table with these columns."""
     return {
         name: limit
         for name, limit in limits.items()
@@ -205,7 +205,7 @@ def limits_of(names: Sequence[str], limits: Limits) -> Limits:
 
 
 def _ends(limit: float | tuple[str, float] | None, names: Sequence[str], orders: Any) -> list[float]:
-    """The limit of each row of a column."""
+    """The limit of a column in each row."""
     if isinstance(limit, tuple):
         return [math.inf if each is None else limit[1] * each for each in orders[names.index(limit[0])]]
     return [math.inf if limit is None else limit] * len(orders[0])
@@ -223,7 +223,7 @@ def legend(heads: Sequence[Head], limits: Limits) -> str:
 
 
 def _order(value: Any) -> float | None:
-    """A number to sort by; None where there is none."""
+    """Sort key of a value; None if it is not a number."""
     value = plain(value, finite=False)
     if not is_number(value) or math.isnan(value):
         return None
@@ -231,7 +231,7 @@ def _order(value: Any) -> float | None:
 
 
 def sections(found: Sequence[render.Section], ident: str, limits: Limits | None = None) -> tuple[Grid, ...]:
-    """The tables of an answer as people see them elsewhere."""
+    """The tables of an answer as in the other outputs."""
     return tuple(
         grid(each.table, f"{ident}-{k}", each.caption, title=each.title, limits=limits)
         for k, each in enumerate(found)

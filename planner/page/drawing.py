@@ -1,4 +1,4 @@
-"""Small pictures as SVG inside the page, a few paths each: curves with their band, need over time, the week."""
+"""Small inline SVG pictures, a few paths each: curves with their band, need over time, the week."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from planner.units import ends, readable
 WIDTH: Final = 420.0
 HEIGHT: Final = 220.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 18.0, 12.0, 34.0
-CELL: Final = 14.0  # of the hours of the week
-HALF: Final = 5.0  # of a diamond
+CELL: Final = 14.0  # side of an hour of the week
+HALF: Final = 5.0  # half the size of a diamond
 
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """From numbers to places: x from `first` to `last`, y from 0 to `top`."""
+    """Map numbers to coordinates: x from `first` to `last`, y from 0 to `top`."""
 
     first: float
     last: float
     top: float
 
     def x(self, value: Any) -> Any:
-        """Place of a number along the picture."""
+        """Horizontal coordinate of a number."""
         span = self.last - self.first or 1.0
         return LEFT + (np.asarray(value, dtype=float) - self.first) / span * (WIDTH - LEFT - RIGHT)
 
     def y(self, value: Any) -> Any:
-        """Place of a number up the picture; what is above the top ends there."""
+        """Vertical coordinate of a number, at most the top."""
         share = np.clip(np.asarray(value, dtype=float) / self.top, 0.0, 1.0)
         return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
@@ -55,13 +55,13 @@ def ticks(top: float, most: int = 5, *, whole: bool = False) -> list[float]:
 
 
 def place(value: float) -> str:
-    """A coordinate; a tenth of a unit is as fine as a screen shows."""
+    """A coordinate to a tenth of a unit, as fine as a screen shows."""
     text = f"{value:.1f}"
     return text[:-2] if text.endswith(".0") else text
 
 
 def _run(x: Iterable[float], y: Iterable[float]) -> str:
-    """A line through points; it begins again where one is missing."""
+    """A line through points, interrupted where one is missing."""
     words, pen = [], "M"
     for a, b in zip(x, y, strict=True):
         if math.isnan(a) or math.isnan(b):
@@ -77,8 +77,8 @@ def _path(kind: str, d: str) -> str:
 
 
 def _svg(ident: str, title: str, described: str, parts: Sequence[str], size: tuple[float, float]) -> Markup:
-    """A picture with a name and a description for those who do not see it."""
-    # ident is made by the page; everything that comes from files is escaped here
+    """A picture with a title and a description for screen readers."""
+    # ident is made by the page; text from files is escaped here
     head = Markup(
         '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-labelledby="{}-t {}-d">'
         '<title id="{}-t">{}</title><desc id="{}-d">{}</desc>'
@@ -89,7 +89,7 @@ def _svg(ident: str, title: str, described: str, parts: Sequence[str], size: tup
 def _frame(
     axes: Axes, along: Sequence[tuple[float, str]], up: Sequence[float], name: str, below: str
 ) -> list[str]:
-    """Lines at round numbers, the numbers, and what the axes are."""
+    """Grid lines at round numbers, the numbers, and axis labels."""
     floor = HEIGHT - BOTTOM
     grid = "".join(f"M{place(LEFT)} {place(axes.y(v))}H{place(WIDTH - RIGHT)}" for v in up if v)
     numbers = "".join(
@@ -110,24 +110,24 @@ def _frame(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """A figure over alias counts, in the unit that people read."""
+    """A figure over alias counts, in the unit for people."""
 
-    name: str  # what it is
+    name: str  # of the figure
     unit: str
-    counts: Array  # (counts,) alias counts, the figure and its 90 % ends; inf where nothing bounds it
+    counts: Array  # (counts,) alias counts; then the figure and its 90 % ends; inf if unbounded
     values: Array  # (counts,)
     low: Array  # (counts,)
     high: Array  # (counts,)
-    recommended: int  # the count that is answered
+    recommended: int  # recommended count
     span: tuple[int, int]  # its range
     measured: Sequence[int] = ()  # counts at which the value is the measurement
 
     def top(self) -> float:
-        """Where the axis ends: at the largest bounded end, unless that would press the curve flat."""
+        """End of the axis: the largest finite end, unless that would flatten the curve."""
         values = self.values[np.isfinite(self.values)]
         highs = self.high[np.isfinite(self.high)]
         largest = float(values.max(initial=0.0))
-        # the axis ends at so many times the largest value; a band may reach beyond
+        # at most 2.5 times the largest value; the band may be cut off
         return 1.05 * min(max(float(highs.max(initial=0.0)), largest), 2.5 * largest) or 1.0
 
     def words(self) -> str:
@@ -149,7 +149,7 @@ class Curve:
         return " ".join(said)
 
     def draw(self, ident: str) -> Markup:
-        """Draw it: range of the count, band, curve, the recommended count, measured points over everything."""
+        """Draw the range of the count, band, curve, recommended count, and measured points on top."""
         first, last = float(self.counts[0]), float(self.counts[-1])
         axes = Axes(first - 0.5, last + 0.5, self.top())
         x, floor = axes.x(self.counts), HEIGHT - BOTTOM
@@ -197,14 +197,14 @@ def _said(value: float) -> str:
 class Course:
     """A count over time."""
 
-    start: Any  # (intervals,) begin of each interval, in order
-    seconds: Array  # (intervals,) its length
-    needed: Array  # (intervals,) aliases; nan where not known
+    start: Any  # (intervals,) start of each interval, in order
+    seconds: Array  # (intervals,) length
+    needed: Array  # (intervals,) aliases; nan where unknown
     in_use: Array  # (intervals,)
-    worst: datetime | None = None  # begin of the interval that is called the worst
+    worst: datetime | None = None  # start of the interval named the worst
 
     def draw(self, ident: str) -> Markup:
-        """Draw what was needed and what was in use; of many intervals the largest of each place."""
+        """Draw aliases needed and in use; with many intervals, the largest need at each x."""
         begin = (self.start - self.start[0]) / np.timedelta64(1, "s")
         length = np.where(np.isfinite(self.seconds) & (self.seconds > 0), self.seconds, 0.0)
         last = float((begin + length).max()) or 1.0
@@ -227,7 +227,7 @@ class Course:
         if not known.any():
             return "No interval has an answer."
         k = int(np.nanargmax(self.needed))
-        if self.worst is not None:  # of several that need as many
+        if self.worst is not None:  # if several need the same number
             same = (self.start == np.datetime64(self.worst)) & (self.needed == self.needed[k])
             k = int(np.argmax(same)) if same.any() else k
         short = int((self.needed[known] > self.in_use[known]).sum())
@@ -241,7 +241,7 @@ class Course:
         return f"{first} to {last}"
 
     def _times(self, last: float) -> list[tuple[float, str]]:
-        """Hours of one day, days of several."""
+        """Tick labels: hours of one day, or days."""
         first = self.start[0].astype("datetime64[s]")
         unit, word = ("D", slice(5, 10)) if last > 2 * DAY else ("h", slice(11, 16))
         step = DAY if unit == "D" else HOUR
@@ -252,7 +252,7 @@ class Course:
         return [(at, str(each)[word]) for at, each in zip(places, moments, strict=True) if 0 <= at <= last]
 
     def _steps(self, axes: Axes, begin: Array, end: Array, values: Array) -> str:
-        """A line of steps, broken where nothing was measured."""
+        """A step line, interrupted where nothing was measured."""
         left = np.round(axes.x(begin), 1)
         right = np.round(axes.x(end), 1)
         left, right, values = _thinned(left, right, values)
@@ -262,19 +262,19 @@ class Course:
             if math.isnan(y):
                 at = math.nan
                 continue
-            if math.isnan(at) or a - at > 0.15:  # noqa: PLR2004 - a gap that a screen shows
+            if math.isnan(at) or a - at > 0.15:  # noqa: PLR2004 - a visible gap
                 words.append(f"M{place(a)} {place(y)}")
             elif y != height:
                 words.append(f"V{place(y)}")
             if words and words[-1].startswith("H") and y == height:
-                words.pop()  # the step goes on
+                words.pop()  # the step continues
             words.append(f"H{place(b)}")
             at, height = b, y
         return "".join(words)
 
 
 def _thinned(left: Array, right: Array, values: Array, places: int = 360) -> tuple[Array, Array, Array]:
-    """Where there are more intervals than places, the largest value of those that begin at each."""
+    """Reduce intervals to at most `places`, with the largest value at each place."""
     if len(left) <= places:
         return left, right, values
     wide = (WIDTH - LEFT - RIGHT) / places
@@ -288,9 +288,9 @@ def _thinned(left: Array, right: Array, values: Array, places: int = 360) -> tup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Week:
-    """The week: the largest count of each of its `hours`, (7, 24), Monday first, nan not measured; and those in use.
+    """The week: largest count in each of its `hours`, (7, 24), Monday first, nan not measured; and aliases in use.
 
-    `busiest` is the hour of the largest, as "Tue 10".
+    `busiest` is the hour with the largest count, as "Tue 10".
     """
 
     hours: Array
@@ -298,7 +298,7 @@ class Week:
     busiest: str
 
     def draw(self, ident: str) -> Markup:
-        """Draw a path a shade; hours that need more than are in use have a dot."""
+        """Draw one path per shade; hours that need more than are in use have a dot."""
         left, above = 34.0, 18.0
         shades: dict[int, list[str]] = {}
         side, dots = CELL - 1, []

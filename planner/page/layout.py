@@ -1,4 +1,4 @@
-"""The page itself: content, where it came from, style and script in one file that asks nothing of any network."""
+"""The page itself: content, sources, style and script in one file that needs no network."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ INPUTS: Final = (
 )
 
 
-ACCURACY: Final = HERE / "accuracy.csv"  # the summary of the scoreboard, kept
+ACCURACY: Final = HERE / "accuracy.csv"  # stored summary of the scoreboard
 FIGURES: Final = (
     column("report", label="published report"),
     column("kind", label="prediction"),
@@ -43,7 +43,7 @@ FIGURES: Final = (
     column("worst", "percent", "worst", 1),
     column("outliers", label="named outliers", decimals=0),
 )
-# Which published report tells how near answers of a room are; rooms that none speaks of have no line.
+# Published report that shows the accuracy of each room's answers; rooms without one have no line.
 JUDGED_BY: Final = {
     "planner.sizing": "hyperpav",
     "planner.site.site_answer": "hyperpav",
@@ -56,12 +56,12 @@ JUDGED_BY: Final = {
 }
 KINDS: Final = ("fitted", "left-out", "transferred")
 MEANING: Final = (
-    "Relative errors in percent of what the planner says of the published figures of this kind, named outliers "
-    "included. fitted: the law was fitted to them among others; left-out: predicted without the run; transferred: "
-    "predicted from another run or system. planner scoreboard shows every figure."
+    "Relative errors of the planner in percent for the published figures of this kind, named outliers included. "
+    "fitted: the model was fitted to them among others; left-out: predicted without the run; transferred: predicted "
+    "from another run or system. planner scoreboard shows every figure."
 )
 NO_REPORT: Final = (
-    "No published report holds figures of this kind; docs say how these answers were tested instead."
+    "No published report has figures of this kind; docs say how these answers were tested instead."
 )
 
 
@@ -69,7 +69,7 @@ def page(
     parts: Sequence[Part], *, title: str, names: str, command: str, inputs: Sequence[Input], accuracy: Table | None,
     accuracy_words: str, volumes: Volumes | None = None,
 ) -> str:  # fmt: skip
-    """Lay out the page; every text that comes from files is escaped."""
+    """Lay out the page; all text from files is escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -94,25 +94,25 @@ def page(
         inputs=_inputs(inputs) if inputs else None, accuracy_words=accuracy_words,
         accuracy=None if accuracy is None else grid(accuracy, "accuracy", "Published figures of this kind."),
         downloads=[DATA_NAME, *tables], data=embedded(data), style=style, script=script,
-        # items that are shown in full at first
+        # number of items that are open at first
         policy=_policy(style, script), states=STATES, marks=MARKS, shares=_shares, most_open=4,
     )  # fmt: skip
 
 
 def prose(text: str) -> str:
-    """A sentence without the marks of a terminal."""
+    """A sentence without its mark for terminals."""
     return text.replace("`", "")
 
 
 def _text(name: str) -> Markup:
-    """A file of this room as it is; it may not end the element that holds it."""
+    """A file of this room, unescaped; it must not contain the end tag of its element."""
     text = (HERE / name).read_text(encoding="utf-8")
     assert "</" not in text
     return Markup(text)
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing may be asked of any place, and nothing but the style and the script of this page may run."""
+    """Content security policy: no requests, and no style or script other than those of this page."""
     digests = [
         base64.b64encode(hashlib.sha256(each.encode("utf-8")).digest()).decode() for each in (style, script)
     ]
@@ -123,7 +123,7 @@ def _policy(style: str, script: str) -> str:
 
 
 def embedded(data: Any) -> Markup:
-    """JSON that may stand in a script element: no sign in it can end the element or begin another."""
+    """JSON for a script element: no character in it can end the element or start another."""
     text = json.dumps(plain(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -131,7 +131,7 @@ def embedded(data: Any) -> Markup:
 
 
 def _shares(part: Part) -> list[str]:
-    """Growth in words, a step each."""
+    """Growth of each step, in words."""
     return ["as measured" if not each.share else percent(each.share, signed=True) for each in part.growth]
 
 
@@ -144,13 +144,13 @@ def _steps(part: Part) -> list[dict[str, Any]]:
 
 
 def _inputs(inputs: Sequence[Input]) -> Grid:
-    """What was read."""
-    caption = "What was read. The digest of a folder is that of its lines: digest, two spaces, name, in order of name."
+    """Table of the input files."""
+    caption = "The digest of a folder is that of lines with digest, two spaces and name of each file, sorted by name."
     return grid(tabled(inputs, INPUTS), "inputs", caption)
 
 
 def inputs(sources: Iterable[Path]) -> list[Input]:
-    """The files of a page; a folder is one input."""
+    """The inputs of a page; a folder is one input."""
     return [
         _folder(path) if path.is_dir() else _file(path) for path in sources if path.is_dir() or path.is_file()
     ]
@@ -161,7 +161,7 @@ def _file(path: Path) -> Input:
 
 
 def _folder(path: Path) -> Input:
-    """An archive: the digest of its files, each as its digest, two spaces and its name, in order of name."""
+    """An archive with the digest of the lines of its files: digest, two spaces and name, sorted by name."""
     found = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
     each = [_file(file) for file in found]
     lines = "".join(
@@ -174,7 +174,7 @@ def _folder(path: Path) -> Input:
 
 
 def accuracy(answers: Sequence[Answer]) -> tuple[Table | None, str]:
-    """How near answers of these kinds were to published figures: a row a kind of prediction; and what that means."""
+    """Accuracy of such answers against published figures, one row per kind of prediction, with an explanation."""
     rooms = [type(answer).__module__ for answer in answers]
     reports = {name for room in rooms for prefix, name in JUDGED_BY.items() if room.startswith(prefix)}
     if not reports:

@@ -1,4 +1,4 @@
-"""From answers to what the page shows of them: one function a kind of answer, and one for any other."""
+"""Turn answers into parts of the page: one function per kind of answer, and one for all others."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ from planner.style import NINETY
 from planner.supply import SupplyAnswer
 from planner.units import MILLISECOND, percent, readable
 
-LIMITS: Final[Limits] = {"short_share": 1.0}  # percent of the busy intervals
+LIMITS: Final[Limits] = {"short_share": 1.0}  # percent of the busy intervals above which a cell is shaded
 COUNTS: Final = ("recommended", "recommended_low", "recommended_high")
 ALWAYS: Final = ("pool", "verdict", *COUNTS)
-LEFT_OUT: Final = ("classic_aliases", "saved")  # of the table of pools, to keep it narrow; CSV has them
+LEFT_OUT: Final = ("classic_aliases", "saved")  # columns left out of the table of pools; CSV has them
 COUNTED: Final = (
     POOLS[0],
     column("verdict", of="count.verdict"),
     *(each for each in POOLS[1:] if each.key not in LEFT_OUT),
 )
-MOST_ITEMS: Final = 400  # pools and volumes that the page shows one by one
+MOST_ITEMS: Final = 400  # most pools and volumes with details on the page
 Later = Sequence[tuple[float, Any]]
-"""The same answer for a demand that grew by a share; all of one kind."""
+"""Growth shares, each with the same kind of answer for the grown demand."""
 
 
 def part_of(
     answer: Answer, ident: str, *, full: Mapping[str, AliasAnswer] | None = None, grown: Later = (),
     remarks: tuple[str, ...] = (),
 ) -> Part:  # fmt: skip
-    """Say what the page shows of an answer, whose pools are answered in `full` by name, and of it `grown`."""
+    """Part of the page for an answer; `full` has the full answers of its pools by name, `grown` those after growth."""
     part = _part(answer, ident, full or {}, [(0.0, answer), *grown])
     return replace(part, notes=(*part.notes, *remarks))
 
 
 def _part(answer: Answer, ident: str, full: Mapping[str, AliasAnswer], steps: Later) -> Part:
-    """By the kind of answer."""
+    """Choose the function for the kind of answer."""
     if isinstance(answer, AliasAnswer):
         return _alias(answer, ident, steps)
     if isinstance(answer, Subsystem):
@@ -71,7 +71,7 @@ def _part(answer: Answer, ident: str, full: Mapping[str, AliasAnswer], steps: La
 
 
 def _base(answer: Answer, ident: str, title: str, file: str) -> Part:
-    """What every answer has; `file` names its table as CSV, with its place behind it but for the first answer."""
+    """Parts common to every answer; `file` names its CSV table, with its index unless it is the first."""
     place = ident.removeprefix("p")
     return Part(
         title=title, headline=answer.headline, notes=answer.notes, data=answer.to_dict(),
@@ -80,7 +80,7 @@ def _base(answer: Answer, ident: str, title: str, file: str) -> Part:
 
 
 def _any(answer: Answer, ident: str, title: str = "Answer", few: int = 1) -> Part:
-    """Tables as they stand elsewhere, and the picture of the answer where it has one."""
+    """Tables as in the other outputs, and the picture of the answer if it has one."""
     return replace(
         _base(answer, ident, title, "answer"), pictures=_picture(answer),
         grids=tuple(
@@ -90,7 +90,7 @@ def _any(answer: Answer, ident: str, title: str = "Answer", few: int = 1) -> Par
 
 
 def _picture(answer: Answer) -> tuple[tuple[str, str], ...]:
-    """The picture as an image of its own, so that its styles stay in it; none where the answer has none."""
+    """The picture as a separate image, so that its styles do not leak; empty if the answer has none."""
     if not answer.pictured:
         return ()
     picture = files.svg(answer.plot())
@@ -114,11 +114,13 @@ def _breaks(answer: Growth, ident: str) -> Part:
         Tile(label="limits reached", value=str(len(later)), detail=f"within {ahead(answer.horizon)}"),
         Tile(label="the first of them", value=str(later[0].reached) if later else "none", detail=_first(later)),
     )  # fmt: skip
-    return replace(_any(answer, ident, "What breaks first", 8), tiles=tiles)  # rows that are seen at a glance
+    return replace(
+        _any(answer, ident, "What breaks first", 8), tiles=tiles
+    )  # tables of at most 8 rows need no sorting
 
 
 def _first(limits: list[Limit]) -> str:
-    """Name of the first of them."""
+    """Name of the first limit."""
     return limits[0].measured.name if limits else ""
 
 
@@ -146,7 +148,7 @@ def _alias(answer: AliasAnswer, ident: str, steps: Later) -> Part:
 
 
 def _alias_tiles(answer: AliasAnswer) -> dict[str, str]:
-    """Texts of the tiles."""
+    """Values of the tiles, as text."""
     rows, ends = answer.rows, (answer.in_use, answer.recommended)
     return {
         "needed": str(answer.recommended),
@@ -157,11 +159,11 @@ def _alias_tiles(answer: AliasAnswer) -> dict[str, str]:
 
 
 def _change(ends: Sequence[float], digits: int) -> str:
-    """From now to then; one number where they read alike."""
+    """Change from now to then; one number if both read the same."""
     return " \N{RIGHTWARDS ARROW} ".join(dict.fromkeys(readable(end, digits) for end in ends))
 
 
-# A pool or volume in full: its curves, its need over time, what the measurement may mean, its tables and notes.
+# Details of a pool or volume: curves, need over time, candidate demands, tables and notes.
 
 
 CURVE_KEY: Final = (
@@ -199,7 +201,7 @@ def _curves(answer: AliasAnswer, ident: str) -> tuple[PagePicture, ...]:
 
 
 def item_of(answer: AliasAnswer, ident: str, state: str = "") -> Item:
-    """A pool or volume in full."""
+    """Details of a pool or volume."""
     readings = grid(
         tabled(answer.readings, READINGS), f"{ident}-readings", "The preferred one first.",
         title="What the measurement may mean",
@@ -212,7 +214,7 @@ def item_of(answer: AliasAnswer, ident: str, state: str = "") -> Item:
 
 
 def limits_of(target: Target) -> Limits:
-    """Above what the columns of a target are shaded."""
+    """Limits above which the columns of a target are shaded."""
     given = {
         "wait": target.wait and target.wait / MILLISECOND,
         "response": target.response and target.response / MILLISECOND,
@@ -223,7 +225,7 @@ def limits_of(target: Target) -> Limits:
 
 
 def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: int = 10) -> Item:
-    """A pool over its days, drawn from `fewest` intervals on, and its whole answer in the interval that decides."""
+    """A pool over its days (drawn if it has `fewest` intervals), and its full answer in the deciding interval."""
     series = need.series
     figures: list[PagePicture] = []
     if not np.isnat(series.start).any() and series.start.size >= fewest:
@@ -260,14 +262,14 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: in
     )  # fmt: skip
 
 
-# Many pools or volumes: a row each, the whole answer of each behind it.
+# Many pools or volumes: one row each, with details.
 
 
 def _many(
     base: Part, what: str, rows: Grid, items: Sequence[Item], growth: Sequence[AfterGrowth], in_use: int,
     unknown: int, of: str,
 ) -> Part:  # fmt: skip
-    """Lay out how many are short, have enough, have some to spare, and the rows; `of` says what grows."""
+    """Lay out the numbers that are short, have enough or have spare aliases, and the rows; `of` says what grows."""
     now = growth[0].tiles
     tiles = (
         Tile(label=f"{what} short", value=now["short"], detail=now["to add"], state="bad", follows="short"),
@@ -286,7 +288,7 @@ def _many(
 def _counted(
     share: float, headline: str, states: Mapping[str, Count], reasons: Mapping[str, str] | None = None
 ) -> AfterGrowth:
-    """Sums and counts at a growth; the verdicts are those of the `reasons` where there are some."""
+    """Totals and counts at one growth; verdicts come from `reasons` if given."""
     verdicts = {name: word(reasons[name]) if reasons else state.verdict for name, state in states.items()}
     found = list(verdicts.values())
     missing = sum(state.missing for name, state in states.items() if verdicts[name] == SHORT)
@@ -337,25 +339,23 @@ NEEDS: Final = (
 
 
 def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps: Later) -> Part:
-    """Every pool over its days: a row each; behind it need over time, hours of the week, and its whole answer."""
+    """Every pool over its days: one row each, with need over time, hours of the week, and its full answer."""
     shown = [need for need in answer.pools if need.series.start.size][:MOST_ITEMS]
     places = {need.name: f"{ident}-i{k}" for k, need in enumerate(shown)}
     decided = {need.name for need in answer.pools if need.counters is not None}
-    of_averages = (
-        "Where supply counters decide, shares of the time and the growth slider are of the averages."
-    )
+    of_averages = "Where supply counters decide, shares of the time and the growth slider use the averages."
     rows = grid(
         tabled(answer.pools, NEEDS).filled(ALWAYS), f"{ident}-pools",
-        f"One row a pool, those that are short first. needed: {answer.target} in {percent(answer.meet, 5)} of the busy "
-        "time; from, to: its range; worst, 99 %, 95 %: in the worst interval, in these shares of the busy time; short: "
-        "share of the busy intervals that need more than was in use." + (f" {of_averages}" if decided else ""),
+        f"One row per pool, short ones first. needed: {answer.target} in {percent(answer.meet, 5)} of the busy time; "
+        "from, to: its range; worst, 99 %, 95 %: needed in the worst interval, and in these shares of the busy time; "
+        "short: share of the busy intervals that need more than was in use." + (f" {of_averages}" if decided else ""),
         title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
     states = states_of(answer.pools)
     growth = []
     for share, each in steps:
         later = states_of(each.pools if isinstance(each, Subsystem) else ())
-        if not share:  # what counters decide of now is no question of the model
+        if not share:  # today's verdict of the counters does not come from the model
             later = {name: state for name, state in later.items() if name not in decided}
         then = states | {name: state._replace(in_use=states[name].in_use) for name, state in later.items()}
         growth.append(_counted(share, what_to_do(then, share), then))
@@ -371,19 +371,19 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
 
 
 def states_of(rows: Iterable[PoolNeed | PoolCount]) -> dict[str, Count]:
-    """Of each pool or volume its count, the range of that, and the aliases in use."""
+    """Count of each pool or volume, its range, and the aliases in use."""
     return {row.name: row.count for row in rows}
 
 
 def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps: Later) -> Part:
-    """Many pools by one measurement."""
+    """Many pools from one measurement."""
     order = sorted(
         answer.pools, key=lambda p: (p.recommended is None, p.in_use - (p.recommended or 0), p.name)
     )
     places = {pool.name: f"{ident}-i{k}" for k, pool in enumerate(p for p in order if p.name in full)}
     rows = grid(
         tabled(order, COUNTED), f"{ident}-pools",
-        f"One row a pool. recommended: {answer.target}; from, to: its range; rule: aliases in use and the queue, "
+        f"One row per pool. recommended: {answer.target}; from, to: its range; rule: aliases in use plus the queue, "
         "rounded up; then: with the recommended aliases.",
         title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
@@ -396,11 +396,11 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps
 
 
 def _volumes(answer: VolumesAnswer, ident: str, steps: Later) -> Part:
-    """Many volumes with aliases of their own."""
+    """Many volumes with their own aliases."""
     places = {row.name: f"{ident}-i{k}" for k, row in enumerate(answer.listed)}
     rows = grid(
         tabled(answer.listed, (*OVERVIEW, column("why", of="verdict"))), f"{ident}-volumes",
-        f"One row a volume. aliases: {answer.target}; then: with them.", title="Volumes",
+        f"One row per volume. aliases: {answer.target}; then: with them.", title="Volumes",
         verdict="verdict", items=places, named_by="device", sortable=True,
     )  # fmt: skip
     growth = []
@@ -421,7 +421,7 @@ def _volumes(answer: VolumesAnswer, ident: str, steps: Later) -> Part:
 
 
 def _supply(answer: SupplyAnswer, ident: str) -> Part:
-    """Verdicts of supply counters, with the shares of fails over time."""
+    """Verdicts of supply counters, with the fail shares over time."""
     states = [word(pool.verdict) for pool in answer.pools]
     (section,) = answer.sections()
     rows = grid(

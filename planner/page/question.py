@@ -1,4 +1,4 @@
-"""What is asked for a page: every question that measurements answer, each pool in full, and the same after growth."""
+"""Answers for a page: every question that the measurements answer, details of each pool, and results after growth."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], Non
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A page, and what it says first.
+    """A page and its headline.
 
-    `html`: the page; `headline`: first lines of its answers; `exit_code`: the largest of its answers.
+    `html`: the page; `headline`: the headlines of its answers; `exit_code`: the largest of its answers.
     """
 
     html: str
@@ -70,43 +70,43 @@ class Report:
 def count_grown(
     wanted: tuple[float, Sequence[MeasuredPool]], law: Law, target: Target
 ) -> tuple[PoolCount, ...]:
-    """The counts of some pools after growth by a share."""
+    """Counts of several pools after a growth."""
     growth, pools = wanted
     return subsystem(pools, law, target=target, growth=growth).pools
 
 
 def answer_in_full(pool: MeasuredPool, law: Law, target: Target, growth: float) -> AliasAnswer:
-    """The whole answer of one of many pools."""
+    """Full answer for one of many pools."""
     return aliases(pool.runs, law, target=target, growth=growth)
 
 
 def answer_later(share: float, source: Any, question: Mapping[str, Any]) -> Answer:
-    """The answer to the same question of a demand that grew by a share."""
+    """Answer to the same question for a demand that grew by `share`."""
     return answer_for(source, growth=share, **question)
 
 
 def growths(text: str) -> tuple[float, ...]:
-    """Read shares by which the demand grows.
+    """Read growth shares of the demand.
 
     Parameters
     ----------
     text : str
-        Shares with commas between, as ``10%,50%``; empty or 0 for none.
+        Shares separated by commas, as ``10%,50%``; empty or 0 for none.
 
     Returns
     -------
     tuple of float
-        Each once, in order.
+        Sorted, without duplicates.
 
     Raises
     ------
     InputError
-        No shares, or more than can be answered beforehand.
+        No shares, or too many to answer in advance.
     """
     found = [units.share(word, "growth") for word in filter(None, (each.strip() for each in text.split(",")))]
     shares = tuple(sorted({share for share in found if share}))
     if len(shares) > 12:  # noqa: PLR2004 - said below
-        raise InputError("growth", text, "at most 12 shares; each is answered beforehand")
+        raise InputError("growth", text, "at most 12 shares; each is answered in advance")
     return shares
 
 
@@ -130,36 +130,36 @@ def report(
     allow_missing: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """Make a page of all that measurements answer: aliases of every pool and volume, supply counters.
+    """Make a page with every answer that the measurements allow: aliases of every pool and volume, supply counters.
 
     Parameters
     ----------
     sources : sequence of Path
         Files of any format, or one archive.
     command : str, optional
-        What was typed, for the page.
+        The command line, shown on the page.
     title : str, optional
-        Its title; the names of the sources where None.
+        Title; by default the names of the sources.
     members : Path, optional
         Members of the pools of a listing (CSV).
     system, start, end : str, optional
-        Which intervals, as `planner.measurements.read` takes them.
+        Selection of intervals, as for `planner.measurements.read`.
     target : Target, optional
-        What aliases must achieve; by default queueing is gone.
+        What the aliases must achieve; by default, no queueing.
     no_alias : float, optional
-        Share of tries without alias that supply counters may show.
+        Acceptable share of tries without alias in supply counters.
     growth : sequence of float, optional
-        Shares by which the demand grows, for the slider; each is answered beforehand.
+        Growth shares of the demand for the slider; each is answered in advance.
     model : Path or str, optional
-        The law.
+        The model.
     scheduler : str, optional
-        Address of a Dask scheduler that shares the work of many pools, as ``tcp://HOST:8786``.
+        Address of a Dask scheduler for the work of many pools, as ``tcp://HOST:8786``.
     workers : int, optional
-        Processes that share it where there is none; as many as there are processors where None.
+        Processes without a scheduler; by default one per processor.
     together, map, allow_missing : optional
-        As `planner.aliases` takes them.
+        As for `planner.aliases`.
     progress : callable, optional
-        As `planner.aliases` takes it.
+        As for `planner.aliases`.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def report(
     Raises
     ------
     InputError
-        Nothing that can be answered, or what `planner.aliases` refuses.
+        Nothing can be answered, or `planner.aliases` refuses the input.
     ReportError
         A source cannot be read.
     """
@@ -214,9 +214,9 @@ def report(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readable:
-    """What there is to answer from: `devices` with so many `rows`, whether there are `supply` counters, which systems.
+    """Available measurements: `devices` and their number of `rows`, whether there are `supply` counters, the systems.
 
-    Devices were measured in so many different `starts`, on so many `days`; `what` names the sources.
+    `starts` and `days` count the different intervals and days of the devices; `what` names the sources.
     """
 
     devices: pl.LazyFrame
@@ -230,7 +230,7 @@ class Readable:
 
 @dataclass(frozen=True, kw_only=True)
 class PageQuestion:
-    """What `report` was asked."""
+    """Arguments of `report`."""
 
     target: Target
     sources: tuple[Path, ...] = ()
@@ -249,7 +249,7 @@ class PageQuestion:
 
     @property
     def source(self) -> Any:
-        """The only one, or all."""
+        """The single source, or all."""
         return self.sources[0] if len(self.sources) == 1 else list(self.sources)
 
     @property
@@ -260,18 +260,18 @@ class PageQuestion:
 
     @property
     def own_members(self) -> Path | None:
-        """Members of pools; None where pools are shared by systems."""
+        """Members of pools; None if systems share pools."""
         return None if self.members is None or is_shared(self.members) else self.members
 
     @cached_property
     def archive(self) -> Archive | None:
-        """The only source, where it is an archive, whose rows stay where they are."""
+        """The archive if it is the only source; its rows are not loaded."""
         folder = len(self.sources) == 1 and self.map is None and is_folder(self.sources[0])
         return open_archive(self.sources[0]) if folder else None
 
     @cached_property
     def measured(self) -> Measured:
-        """What the sources hold, with the members of their pools unless these are shared by systems; read once."""
+        """Content of the sources, with the members of pools unless systems share them; read once."""
         return read(
             list(self.sources), self.own_members, system=self.system, start=self.start, end=self.end,
             map=self.map,
@@ -282,7 +282,7 @@ class PageQuestion:
         return [] if self.archive is None else self.archive.every_file()
 
     def look(self) -> Readable:
-        """Look what there is."""
+        """Find which measurements are available."""
         if self.archive is not None:
             scan = partial(
                 self.archive.scan, systems=None if self.system is None else [self.system],
@@ -307,7 +307,7 @@ class PageQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """An answer with the whole answers of its pools by name, the same after growth, and what is left out."""
+    """An answer, the full answers of its pools by name, the answers after growth, and remarks on omissions."""
 
     answer: Answer
     full: Mapping[str, AliasAnswer] = field(default_factory=dict)
@@ -316,7 +316,7 @@ class Answered:
 
 
 def _over_days(asked: PageQuestion) -> Answered:
-    """What every pool needs over its days."""
+    """Need of every pool over its days."""
     measured = None if asked.archive is not None else asked.measured
     with asked.progress("Need over time", 0):
         where: dict[str, Any] = {"scheduler": asked.scheduler, "workers": asked.workers}
@@ -325,7 +325,7 @@ def _over_days(asked: PageQuestion) -> Answered:
 
 
 def _growing(asked: PageQuestion) -> list[Answered]:
-    """From when on limits no longer hold; nothing where no load has one."""
+    """When limits are reached; empty if no load has a limit."""
     from planner.site.growth.limits import GrowthQuestion, site_growth
 
     given = GrowthQuestion(
@@ -336,13 +336,13 @@ def _growing(asked: PageQuestion) -> list[Answered]:
     with asked.progress("What breaks first", 0):
         try:
             answer = site_growth(measured, given, gaps=lost)
-        except (InputError, ReportError):  # no load with a limit: the page has the rest
+        except (InputError, ReportError):  # no load with a limit: the page omits this part
             return []
     return [Answered(answer=answer)]
 
 
 def _now(asked: PageQuestion) -> Answered:
-    """What each pool or volume needs by one measurement."""
+    """Need of each pool or volume from one measurement."""
     with asked.progress("Counting aliases", 0):
         answer = answer_for(asked.source, **asked.question)
     if isinstance(answer, Subsystem) and answer.law is not None:
@@ -352,14 +352,14 @@ def _now(asked: PageQuestion) -> Answered:
         found = run(later_by, asked.growth, workers=asked.workers, done=done)
     later: list[tuple[float, Answer]] = []
     for share, one in zip(asked.growth, found, strict=True):
-        if isinstance(one, Failed):  # no count serves such a demand
+        if isinstance(one, Failed):  # no count is enough for this demand
             break
         later.append((share, one))
     return Answered(answer=answer, grown=later, remarks=_remarks(len(later), asked.growth, ()))
 
 
 def pools_of(answer: Subsystem | SiteAnswer) -> list[MeasuredPool]:
-    """Pools of an answer as they were measured, for whoever asks more of them; none where that was not kept."""
+    """Measured pools of an answer, for further questions; empty if the measurements were not kept."""
     if isinstance(answer, Subsystem):
         answered = {pool.name for pool in answer.answered}
         return [pool for pool in answer.measured if pool.runs and pool.name in answered]
@@ -371,7 +371,7 @@ def pools_of(answer: Subsystem | SiteAnswer) -> list[MeasuredPool]:
 
 
 def _further(answer: Subsystem | SiteAnswer, asked: PageQuestion) -> Answered:
-    """Every pool in full, and all of them after growth."""
+    """Details of every pool, and the counts of all pools after growth."""
     pools, law = pools_of(answer), answer.law
     assert law is not None
     already = answer.growth if isinstance(answer, Subsystem) else 0.0
@@ -382,7 +382,7 @@ def _further(answer: Subsystem | SiteAnswer, asked: PageQuestion) -> Answered:
         pool.name: one for pool, one in zip(pools, each_in_full, strict=True) if not isinstance(one, Failed)
     }
     failed = [one for one in each_in_full if isinstance(one, Failed)]
-    # pools that are counted together after growth
+    # pools are counted in groups of eight after growth
     chunks = [pools[first : first + 8] for first in range(0, len(pools), 8)]
     wanted = [(share, some) for share in asked.growth for some in chunks]
     count = partial(count_grown, law=law, target=asked.target)
@@ -394,7 +394,7 @@ def _further(answer: Subsystem | SiteAnswer, asked: PageQuestion) -> Answered:
         if any(isinstance(one, Failed) for one in counts):
             break
         every = [pool for one in counts if not isinstance(one, Failed) for pool in one]
-        if isinstance(answer, Subsystem):  # pools without I/O stay as they are
+        if isinstance(answer, Subsystem):  # pools without I/O do not change
             grown = {pool.name: pool for pool in every}
             every = [grown.get(pool.name, pool) for pool in answer.pools]
         later.append((share, Subsystem(pools=tuple(every), target=asked.target, growth=share)))
@@ -402,7 +402,7 @@ def _further(answer: Subsystem | SiteAnswer, asked: PageQuestion) -> Answered:
 
 
 def _against(counters: SupplyAnswer, answers: Sequence[Answer]) -> tuple[str, ...]:
-    """Pools of which supply counters say otherwise than one measurement of averages."""
+    """Remarks on pools where supply counters contradict a measurement of averages."""
     counts = {
         pool.name.removeprefix("pool "): pool.count.verdict
         for each in answers
@@ -419,11 +419,11 @@ def _against(counters: SupplyAnswer, answers: Sequence[Answer]) -> tuple[str, ..
 
 
 def _remarks(answered: int, growth: Sequence[float], failed: Sequence[Failed]) -> tuple[str, ...]:
-    """What the page leaves out, and why."""
+    """What the page omits, and why."""
     found = [f"{each.name} is not shown in full: {each.problem}." for each in failed]
     if answered < len(growth):
         end = percent(growth[answered])
-        found.append(f"The growth slider ends before {end}: there a question has no answer.")
+        found.append(f"The growth slider ends before {end}, where a question has no answer.")
     return tuple(found)
 
 
@@ -431,7 +431,7 @@ def joined(
     parts: Sequence[Part], answers: Sequence[Answer], *, command: str, sources: Sequence[Path],
     title: str | None = None, volumes: Volumes | None = None,
 ) -> Report:  # fmt: skip
-    """Lay out parts with where they came from."""
+    """Lay out the parts with their sources."""
     table, words = accuracy(answers)
     names = ", ".join(path.name for path in sources[:3]) + (" and others" if len(sources) > 3 else "")  # noqa: PLR2004
     first = answers[0]
@@ -453,16 +453,16 @@ def joined(
 
 
 def of_answer(answer: Answer, *, command: str, sources: Sequence[Path]) -> Report:
-    """Make the page of one answer; its pools stand in full where the answer kept what they rest on.
+    """Make the page of one answer, with details of its pools if the answer kept their measurements.
 
     Parameters
     ----------
     answer : Answer
         Any answer.
     command : str
-        What was typed.
+        The command line.
     sources : sequence of Path
-        What was read.
+        Input files.
 
     Returns
     -------

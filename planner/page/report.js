@@ -5,7 +5,7 @@
   const states = data.states;
   const compare = new Intl.Collator("en", { numeric: true }).compare;
 
-  // What a cell is sorted by: its number where it has one, else its text; what is missing stands last either way.
+  // Sort key of a cell: its number, else its text; missing values are last in either order.
   const missing = (text) => text === "" || text === "-";
   function valueOf(cell) {
     const text = cell.textContent.trim();
@@ -18,7 +18,7 @@
     const found = typeof a === "number" && typeof b === "number" ? a - b : compare(String(a), String(b));
     return down ? -found : found;
   }
-  // Numbers begin with the largest, words with the first.
+  // First click: numbers in falling order, words in rising order.
   function nextSort(head, number) {
     const now = head.getAttribute("aria-sort");
     const down = now === "none" ? number : now === "ascending";
@@ -62,10 +62,10 @@
     form.addEventListener("input", filter);
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("filter", filter);
-    filter(); // a browser may have kept what was typed
+    filter(); // a browser may have kept the typed filter
   }
 
-  // Growth: each step was computed beforehand; tiles and the columns that hold counts follow.
+  // Growth: each step was computed in advance; tiles and columns of counts follow.
   for (const part of every("section.part")) {
     const steps = data.growth[part.dataset.part];
     const box = part.querySelector(".growth");
@@ -121,7 +121,7 @@
             if (!(key in texts) && !data.first.includes(key)) row.cells[place].classList.add("still");
           }
         }
-        // The worst first, as the answer has it, unless the reader chose another order.
+        // Worst first, as in the answer, unless the reader chose another order.
         if (every("[aria-sort=ascending], [aria-sort=descending]", table).length) continue;
         const lack = (row) => Number(row.cells[places.in_use].textContent) - Number(row.cells[places.recommended].textContent);
         const order = [...rows.values()].sort((a, b) => slider.value === "0" ? a.dataset.place - b.dataset.place :
@@ -134,7 +134,7 @@
     move();
   }
 
-  // All volumes: many thousand rows; only those that are looked at become rows of a table.
+  // All volumes: many thousand rows; only visible ones become table rows.
   const lazy = document.querySelector("form[data-lazy]");
   if (lazy) {
     const AT_ONCE = 100;
@@ -225,7 +225,7 @@
     }
   });
   open();
-  // Tables that do not fit say that they scroll.
+  // Show a hint for tables that scroll.
   const fit = () => every(".scroll").forEach((box) => box.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1));
   new ResizeObserver(fit).observe(document.body);
   document.addEventListener("toggle", fit, true);

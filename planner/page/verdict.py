@@ -1,4 +1,4 @@
-"""What a page says first, in three sentences: what to do, by when, how sure."""
+"""The first three sentences of a page: what to do, by when, how sure."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from planner.site.site_answer import SiteAnswer
 from planner.sizing.comparison import Count
 from planner.units import percent, readable
 
-NAMED: Final = 2  # pools that a sentence names
+NAMED: Final = 2  # pools named in a sentence
 ALREADY, WITHIN, BEYOND = "already", "within horizon", "not within horizon"
 
 
 def what_to_do(states: Mapping[str, Count], share: float = 0.0) -> str:
-    """The first sentence: who needs more and who has some to spare, at a demand that grew by `share`."""
+    """First sentence: pools that need more aliases or have spare ones, for a demand that grew by `share`."""
     by: dict[str, list[str]] = {verdict: [] for verdict in STATES}
     for name, state in states.items():
         by[state.verdict].append(name)
@@ -49,20 +49,18 @@ def what_to_do(states: Mapping[str, Count], share: float = 0.0) -> str:
 
 def _lacks(name: str, state: Count) -> str:
     ends = f", 90 %: {state.low} to {state.high}" if state.low != state.high else ""
-    return f"{name} needs {state.missing} more ({state.needed} in place of {state.in_use}{ends})"
+    return f"{name} needs {state.missing} more ({state.needed} instead of {state.in_use}{ends})"
 
 
 def by_when(growth: Growth, states: Mapping[str, Count]) -> str:
-    """The second sentence: from when on which limits no longer hold; what is spare today and short later as one."""
+    """Second sentence: limits and dates; a pool with spare aliases today and too few later is one item."""
     found = [_one(each, states) for each in growth.limits if each.verdict in {ALREADY, WITHIN}]
     found = [each for each in found if each]
     within = ahead(growth.horizon)
     if not found:
         far = any(each.verdict == BEYOND for each in growth.limits)
         return (
-            f"By the trend nothing else runs out within {within}."
-            if far
-            else "There is no trend to date it by."
+            f"By the trend nothing else runs out within {within}." if far else "There is no trend for a date."
         )
     more = len(found) - NAMED
     rest = (
@@ -74,7 +72,7 @@ def by_when(growth: Growth, states: Mapping[str, Count]) -> str:
 
 
 def _one(limit: Limit, states: Mapping[str, Count]) -> str:
-    """What one limit does; empty where the first sentence has said it."""
+    """Clause for one limit; empty if the first sentence covers it."""
     label, state = limit.measured, states.get(limit_name(limit))
     who = f"{label.what} of {label.system}" if label.system else label.what
     if label.unit == "aliases" and state is not None:
@@ -89,13 +87,13 @@ def _one(limit: Limit, states: Mapping[str, Count]) -> str:
 
 
 def limit_name(limit: Limit) -> str:
-    """The pool or volume of a limit as a site calls it."""
+    """The pool or volume of a limit, by its name in a site."""
     name = limit.measured.what.partition(" of pool ")[2]
     return f"{limit.measured.system}/{name}" if limit.measured.system else name
 
 
 def month(day: date | None) -> str:
-    """A date as precisely as a trend gives it."""
+    """Month and year of a date; a trend is not more precise."""
     return f"{day:%B %Y}" if day else "later"
 
 
@@ -105,18 +103,18 @@ def _between(limit: Limit) -> str:
 
 
 def how_sure(answer: SiteAnswer) -> str:
-    """The third sentence: over what, in which share of the time, and what was not measured."""
+    """Third sentence: widest range, number of intervals, share of the time, and what was not measured."""
     known = [each for each in answer.pools if each.needed is not None]
     intervals = sum(each.intervals for each in known)
     wide = max(((each.needed_high or 0) - (each.needed_low or 0) for each in known), default=0)
     queue = sum(bool(np.isnan(each.series.queued).all()) for each in known)
     ends = (
-        "each count is sure to the alias"
+        "each count is exact to one alias"
         if not wide
         else f"the widest range of a count spans {wide + 1} counts"
     )
     where = "" if queue == len(known) else f"in {counted(queue, 'pool')} "
-    blind = f"; {where}no queue was measured, so requests count as independent"
+    blind = f"; {where}no queue was measured, so requests are assumed independent"
     return (
         f"Sure at 90 %: {ends}, from {readable(intervals)} measured intervals in {percent(answer.meet, 5)} of the "
         f"busy time{blind if queue else ''}."
@@ -124,7 +122,7 @@ def how_sure(answer: SiteAnswer) -> str:
 
 
 def period(answer: SiteAnswer) -> str:
-    """Systems and days, as a title."""
+    """Title with systems and days."""
     systems = sorted({each.system for each in answer.pools if each.system})
     starts = [each.series.start for each in answer.pools if each.series.start.size]
     days = np.concatenate(starts) if starts else np.zeros(0, dtype="datetime64[us]")
@@ -137,6 +135,6 @@ def period(answer: SiteAnswer) -> str:
 
 
 def first_words(answers: Sequence[object], states: Mapping[str, Count]) -> tuple[str, ...]:
-    """The sentences that no slider moves: by when, how sure."""
+    """Sentences that do not change with the slider: by when, how sure."""
     found = [by_when(each, states) for each in answers if isinstance(each, Growth)]
     return (*found, *(how_sure(each) for each in answers if isinstance(each, SiteAnswer)))

@@ -1,4 +1,4 @@
-"""All volumes of a site: a row each, over the intervals in which they were measured."""
+"""All volumes of a site: one row each, over the intervals in which they were measured."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ COLUMNS: Final = (
     column("queued", label="queued", decimals=2),
 )  # fmt: skip
 CAPTION: Final = (
-    "One row a volume, the busiest first. I/O rate, service and response are means over its intervals; busy (I/O rate "
-    "times service: I/Os in service) and queued are those of its worst interval."
+    "One row per volume, the busiest first. I/O rate, service and response are means over its intervals; busy (I/O "
+    "rate times service: I/Os in service) and queued are from its worst interval."
 )
 
 
 class Volumes:
-    """All volumes, for a table that the page draws when it is looked at: its columns, rows, and CSV."""
+    """All volumes, for a table that the page draws when it is opened: columns, rows, and CSV."""
 
     def __init__(self, table: render.Table) -> None:
-        first = table.each(lambda c: replace(c, values=c.values[:1]))  # enough for the heads
+        first = table.each(lambda c: replace(c, values=c.values[:1]))  # one row is enough for the headings
         laid_out = grid(first, "volumes", CAPTION, limits=LIMITS)
         self.caption, self.legend, self.csv = laid_out.caption, laid_out.legend, render.to_csv(table)
         kinds = [any(isinstance(v, (int, float)) for v in c.values) for c in table.columns]
@@ -44,7 +44,7 @@ class Volumes:
         self.rows = plain([list(row) for row in zip(*(_rounded(c) for c in table.columns), strict=True)])
         names = [c.name for c in table.columns]
         limits = limits_of(names, LIMITS)
-        # Of each column None, a number, or the place of another column and how many times what stands there.
+        # For each column: None, a number, or the index of another column and a factor.
         self.limits = [
             [names.index(limit[0]), limit[1]] if isinstance(limit, tuple) else limit
             for limit in map(limits.get, names)
@@ -52,12 +52,12 @@ class Volumes:
 
 
 def _rounded(column: render.Column) -> list[Any]:
-    """Numbers with the digits that people read."""
+    """Numbers rounded to the digits that people see."""
     return [units.rounded(v, column.decimals)[0] if isinstance(v, float) else v for v in column.values]
 
 
 def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
-    """Sum every volume up over its intervals; None where there is none."""
+    """Summarize every volume over its intervals; None without volumes."""
     ios = pl.col("io_rate").fill_null(0.0)
 
     found = (

@@ -1,4 +1,4 @@
-"""What was published: one module a report (its cells, how its models are fitted, its figures), and the scoreboard."""
+"""Published reports, one module each (cells, fits of its models, figures), and the scoreboard."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = [
 
 
 def scoreboard(done: Callable[[int], None] | None = None) -> Scoreboard:
-    """Put every published figure beside what the planner says of it.
+    """Compare every published figure with the planner.
 
     Parameters
     ----------
     done : callable, optional
-        Is given the number of figures since the last call, about `board.FIGURES` in all.
+        Receives the number of figures since the last call, about `board.FIGURES` in all.
 
     Returns
     -------
@@ -43,12 +43,12 @@ def scoreboard(done: Callable[[int], None] | None = None) -> Scoreboard:
 
 
 def figures() -> dict[str, Callable[[], style.Axes]]:
-    """What draws each figure, by the name of its file.
+    """Drawing function of each figure, by file name.
 
     Returns
     -------
     dict
-        Those first that the reports call by these names and do not display.
+        First the figures that the reports name but do not display.
     """
     found = reports()
     parts = *(report.figures for report in found), *(report.pictures for report in found)
@@ -89,7 +89,7 @@ def save_figures(folder: Path, form: Literal["png", "svg"] = "png", *, force: bo
     Parameters
     ----------
     folder : Path
-        Where; it is made where it is missing.
+        The folder; it is made if missing.
     form : {"png", "svg"}, optional
         Kind of file.
     force : bool, optional
@@ -98,7 +98,7 @@ def save_figures(folder: Path, form: Literal["png", "svg"] = "png", *, force: bo
     Yields
     ------
     Path
-        Each file when it is written.
+        Each file after it is written.
 
     Raises
     ------
@@ -136,19 +136,19 @@ def write_models(folder: Path) -> None:
     Parameters
     ----------
     folder : Path
-        Where, as ``models``.
+        The folder, such as ``models``.
     """
     for name, model in calibrate_all().items():
         library.write_model(model, folder / f"{name}.toml", force=True)
 
 
 def write_left_out(folder: Path) -> None:
-    """Write the laws again that were fitted with some runs left out.
+    """Write the models that were fitted without some runs again.
 
     Parameters
     ----------
     folder : Path
-        Where, as ``models/left-out``.
+        The folder, such as ``models/left-out``.
     """
     files.make_folder(folder)
     for report in reports():

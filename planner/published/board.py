@@ -1,4 +1,4 @@
-"""Every published figure beside what the planner says of it, and how far off that is."""
+"""Every published figure, the planner's prediction of it, and the error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planner.published.report import ANSWERED, KINDS, Origin, PublishedFigure, P
 from planner.quantity import column
 from planner.units import given, percent, readable
 
-# One module a report, in the order in which the scoreboard shows them.
+# One module per report, in the order of the scoreboard.
 REPORTS: Final = ("hyperpav", "real_storage", "xiv_concurrent_io", "emulated_fba", "fast_ccw")
 
 
@@ -31,17 +31,17 @@ KINDS_SHOWN: Final = ("fitted", "left-out", "transferred")
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """An accuracy that is stated."""
+    """A stated accuracy."""
 
-    name: str  # what it is of
-    group: str  # of which figures
+    name: str  # for people
+    group: str  # group of figures
     kinds: Sequence[Origin]
-    percentile: float  # of their relative errors, or of their differences where `plain`
-    limit: float  # the largest that it may be
+    percentile: float  # of the relative errors, or of the differences if `plain`
+    limit: float  # largest acceptable value
     plain: bool = False
 
     def reached(self, figures: Sequence[PublishedFigure]) -> float:
-        """What is reached."""
+        """Actual value of this percentile."""
         own = [f for f in figures if f.group == self.group and f.kind in self.kinds and not f.outlier]
         errors = [abs(f.difference or 0.0) for f in own] if self.plain else _errors(own)
         return float(np.percentile(errors, self.percentile))
@@ -68,7 +68,7 @@ PROMISES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoreboard(Answer):
-    """Every published figure beside what the planner says of it."""
+    """Every published figure and the planner's prediction of it."""
 
     ROWS = "figures"
     COLUMNS = (
@@ -81,7 +81,7 @@ class Scoreboard(Answer):
     figures: tuple[PublishedFigure, ...]  # in the order of the reports
 
     def failures(self) -> list[str]:
-        """What does not hold: identities without an erratum, promised accuracies, errata that are not listed."""
+        """Failures: identities without an erratum, and missed accuracies."""
         broken = [
             f"{each.report}, {each.table}, {each.row} {each.column}: {each.published.value:g} printed, "
             f"{each.predicted.value:g} ({each.predicted.low:g} to {each.predicted.high:g}) follows"
@@ -100,7 +100,7 @@ class Scoreboard(Answer):
         return [(each.name, each.reached(self.figures), each.limit) for each in PROMISES]
 
     def summary(self) -> render.Table:
-        """One row a report and kind: count, median, 90th percentile and worst of the relative errors."""
+        """One row per report and kind: count, median, 90th percentile and worst of the relative errors."""
         rows = []
         for report in dict.fromkeys(figure.report for figure in self.figures):
             for kind in KINDS:
@@ -115,13 +115,13 @@ class Scoreboard(Answer):
         return tabled(rows, counted)
 
     def counts(self) -> render.Table:
-        """One row a table: how many figures it has."""
+        """Number of figures, one row per table."""
         numbers = Counter((figure.report, figure.table) for figure in self.figures)
         rows = [(*table, number) for table, number in numbers.items()]
         return tabled(rows, map(column, ("report", "table", "figures")))
 
     def worst(self) -> list[PublishedFigure]:
-        """The predictions that are furthest off, by relative error, named outliers apart."""
+        """The five predictions with the largest relative errors, without named outliers."""
         judged = [
             f for f in self.figures
             if f.relative_error is not None and f.kind in ANSWERED and f.kind != "identity" and not f.outlier
@@ -142,37 +142,37 @@ class Scoreboard(Answer):
 
     @property
     def exit_code(self) -> int:
-        """1 if something does not hold."""
+        """1 if there are failures."""
         return 1 if self.failures() else 0
 
     @property
     def headline(self) -> str:
-        """How many figures there are, and whether all holds."""
+        """Number of figures, and whether every identity and accuracy holds."""
         failures = self.failures()
         holds = "every identity and every stated accuracy holds"
         held = f"{len(failures)} do not hold" if failures else holds
         return f"{readable(len(self.figures))} figures of {len({f.report for f in self.figures})} reports: {held}."
 
     def sections(self) -> tuple[render.Section, ...]:
-        """The summary, the figures that are furthest off, the stated accuracies."""
+        """The summary, the largest errors, the stated accuracies."""
         outliers = list(dict.fromkeys(f.row for f in self.figures if f.outlier and f.group == "throughput"))
         rows = [(name, readable(value), readable(limit)) for name, value, limit in self.promises()]
         promises = tabled(rows, map(column, ("accuracy", "reached", "at most")))
         caption = f"Named outlier, in the summary: {', '.join(outliers)}."
         return (
             render.Section(table=self.summary(), caption=caption),
-            render.Section(table=self._worst_table(), title="Furthest off besides, identities apart:"),
+            render.Section(table=self._worst_table(), title="Largest other errors, without identities:"),
             render.Section(table=promises, title="Stated accuracy:"),
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the largest errors are, and what does not hold."""
+        """Remarks on the largest errors, and failures."""
         worst = [f"{f.report}, {f.table}, {f.row} {f.column}: {f.remark}." for f in self.worst() if f.remark]
         return (*self._worst_identity(), *worst, *(f"Does not hold: {one}" for one in self.failures()))
 
     def _worst_identity(self) -> list[str]:
-        """What the largest error of an identity is, and why it may stand."""
+        """The largest error of an identity, and why it is acceptable."""
         identities = [f for f in self.figures if f.kind == "identity" and f.relative_error is not None]
         largest = max(identities, key=lambda f: abs(f.relative_error or 0.0), default=None)
         if largest is None or largest.predicted is None:
@@ -181,7 +181,7 @@ class Scoreboard(Answer):
         return [
             f"The worst identity, {percent(abs(largest.relative_error or 0.0))}, is {largest.row} {largest.column} "
             f"of {largest.report}, {largest.table}: {given(largest.published.value)} printed, "
-            f"{readable(largest.predicted.value)} by {largest.note}; {why}."
+            f"{readable(largest.predicted.value)} from {largest.note}; {why}."
         ]
 
     def _worst_table(self) -> render.Table:
@@ -194,7 +194,7 @@ class Scoreboard(Answer):
         return tabled(rows, (*map(column, ("figure", "kind", "published", "predicted")), error))
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
-        """Draw the share of the figures that are within each error, one line a kind of prediction."""
+        """Draw the share of figures within each error, one line per kind of prediction."""
         (axes,) = style.begin(axes, self.headline)
         looks = zip(KINDS_SHOWN, style.COLORS, style.LINES, ("o", "s", "^"), strict=False)
         for kind, color, line, marker in looks:

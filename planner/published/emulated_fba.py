@@ -25,7 +25,7 @@ XEDIT_RUNS: Final = {
 }
 # Runs without a wait for the disk.
 NO_WAIT: Final = {"eckd-minidisk": ("hit", "miss"), "emulated-fba": ("hit",)}
-IOZONE_RUNS: Final[Mapping[str, tuple[str, str | None]]] = {  # without minidisk cache, and with it
+IOZONE_RUNS: Final[Mapping[str, tuple[str, str | None]]] = {  # without and with minidisk cache
     "native-scsi": ("SLN9", None),
     "eckd-dedicated": ("ECKD", None),
     "eckd-minidisk": ("EMD0", "EMDK"),
@@ -46,13 +46,13 @@ IOZONE: Final = {run: kind for kind, runs in IOZONE_RUNS.items() for run in runs
 XEDIT: Final = {name: (kind, part) for kind, runs in XEDIT_RUNS.items() for part, name in runs.items()}
 FROM_CPU_ALONE: Final = [XEDIT_RUNS[kind][part] for kind, parts in NO_WAIT.items() for part in parts]
 PAGING: Final = {run: (kind, XEDIT_RUNS[path]["off"]) for kind, (run, _, path) in THRASH_RUNS.items()}
-OWN_WAIT: Final = "CPU time, and the wait that is left of this very run: met by construction"
-ENTERS: Final = "enters the model as printed"
+OWN_WAIT: Final = "CPU time, and the remaining wait of this same run: agrees by construction"
+ENTERS: Final = "input of the model, as printed"
 NOT_AVAILABLE: Final = "na"
 
 
 def models() -> dict[str, library.Model]:
-    """Disk paths of the two workloads, and the paging devices of the thrashing guest."""
+    """Fit the disk paths of the two workloads, and the paging devices of the thrashing guest."""
     return {
         **{f"paging-{kind}": _thrash(kind, *where[:2]) for kind, where in THRASH_RUNS.items()},
         **{f"disk-xedit-{kind}": _xedit_model(kind) for kind in XEDIT_RUNS},
@@ -61,7 +61,7 @@ def models() -> dict[str, library.Model]:
 
 
 def _xedit_model(kind: str) -> library.Model:
-    """CP and virtual time as printed; the wait is what is left of 1 / rate, and nothing where the run shows none."""
+    """CP and virtual time as printed; the wait is the rest of 1 / rate, and zero where the run shows none."""
     found = report.table(FOLDER, "table-2")
     method = library.read_source(FOLDER)["method"]
     read = report.exactly(method["xedit_blocks"] * method["xedit_block_bytes"])
@@ -75,19 +75,19 @@ def _xedit_model(kind: str) -> library.Model:
     held = {f"{part}_wait_time": 0.0 for part in NO_WAIT[kind]}
     names = [(part, XEDIT_RUNS[kind][part]) for part in ("off", "miss", "hit")]
     return _disk_model(
-        "xedit", kind, found, fit_disk(rows, held), lambda law: [
-            report.compared(name, "rate", found.printed("Tx/sec", name), _rate(law, part)) for part, name in names
+        "xedit", kind, found, fit_disk(rows, held), lambda path: [
+            report.compared(name, "rate", found.printed("Tx/sec", name), _rate(path, part)) for part, name in names
         ],
     )  # fmt: skip
 
 
 def _rate(path: DiskPath, part: str) -> float:
-    """Transactions per second of one requester without cache, or with all of them missed or hit: 1 / (CPU + wait)."""
+    """Transactions per second of one requester without cache, or with only misses or hits: 1 / (CPU + wait)."""
     return float(path.solve("off" if part == "off" else "cached", float(part == "hit")).rate)
 
 
 def _iozone(kind: str) -> library.Model:
-    """Elapsed time of each phase, and processor time of the four phases together."""
+    """Fit the elapsed time of each phase, and the processor time of the four phases together."""
     found = report.table(FOLDER, "table-1")
     off, on = IOZONE_RUNS[kind]
     rows = _phases(found, kind, off, "off") + ([] if on is None else _phases(found, kind, on, "on"))
@@ -95,12 +95,12 @@ def _iozone(kind: str) -> library.Model:
 
 
 def _phases(found: PublishedTable, kind: str, name: str, cache: str) -> list[Measurements]:
-    """Four phases with their rates, in transactions of two of them, and the run that they make with its costs."""
+    """Four phases with their rates, in transactions of two phases each, and the whole run with its costs."""
     size, words = 2 * _phase_bytes(), {"cache": cache}
     whole, nothing = report.exactly(size), report.exactly(0.0)
 
     def hits(share: float) -> Printed | None:
-        """Share of the reads that the cache answers; none without it."""
+        """Share of reads that the cache answers; None without cache."""
         return report.exactly(share) if cache == "on" else None
 
     rows = [
@@ -137,7 +137,7 @@ def _phase_bytes() -> float:
 
 
 def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> Iterator[library.ComparedRun]:
-    """Data rate of each phase, published beside the law's."""
+    """Data rate of each phase, published and by the model."""
     off, on = IOZONE_RUNS[kind]
     modes = {off: dict.fromkeys(READS, path.off)}
     if on is not None:
@@ -145,18 +145,18 @@ def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> Iterator[l
     for name, reads in modes.items():
         for phase, part in {**dict.fromkeys(WRITES, path.write), **reads}.items():
             assert part is not None
-            law = 2 * _phase_bytes() / KILOBYTE / part.elapsed
-            yield report.compared(f"{name} {phase}", "data_rate_kb_per_s", found.printed(phase, name), law)
+            rate = 2 * _phase_bytes() / KILOBYTE / part.elapsed
+            yield report.compared(f"{name} {phase}", "data_rate_kb_per_s", found.printed(phase, name), rate)
 
 
 def _disk_model(
     workload: str, kind: str, found: PublishedTable, path: CostFit,
     compared: Callable[[DiskPath], Iterable[library.ComparedRun]],
 ) -> library.Model:  # fmt: skip
-    """The model of a path; `compared` puts its runs beside what the path, in the digits of its file, says of them."""
+    """The model of a path; `compared` compares its runs with the path rounded to the digits of its file."""
     facts = library.read_source(FOLDER)
-    law = DiskPath.from_values({key: library.rounded(path.value(key)) for key in path.estimates})
-    runs = list(compared(law))
+    disk = DiskPath.from_values({key: library.rounded(path.value(key)) for key in path.estimates})
+    runs = list(compared(disk))
     return report.published_model(
         path,
         title=f"Disk path {kind}, workload {workload}: {facts['title']}",
@@ -185,13 +185,13 @@ def _thrash(kind: str, name: str, channel: str) -> library.Model:
 
 
 def _environment(facts: Mapping[str, Any], channel: str) -> dict[str, str]:
-    """Where a run of a publication with several channels was measured."""
+    """Environment of a run, for a publication with several channels."""
     found = facts["environment"]
     return {"machine": found["machine"], "release": found["release"], "channel": found[channel]}
 
 
 def cells() -> Iterator[PublishedFigure]:
-    """Every number of the three tables."""
+    """Figures of all three tables."""
     off = dict.fromkeys(IOZONE, "cp-per-vio")
     per_vio = {
         "Vio/tx": report.given("count"),
@@ -212,7 +212,7 @@ def cells() -> Iterator[PublishedFigure]:
 
 
 def _phase(at: Cell) -> Said:
-    """Data rate of an iozone phase, as the disk path was fitted to all phases of its runs."""
+    """Data rate of an iozone phase by the disk path that was fitted to all phases of its runs."""
     return report.fitted(f"disk-iozone-{IOZONE[at.column]}", f"{at.column} {at.row}", "data rate")
 
 
@@ -233,7 +233,7 @@ def _paging(at: Cell) -> Said:
 
 
 def _paging_cp(at: Cell) -> Said:
-    """CP time of a page from that of a block that XEDIT reads without minidisk cache."""
+    """CP time of a page, predicted by that of a block that XEDIT reads without minidisk cache."""
     blocks = library.read_source(FOLDER)["method"]["xedit_blocks"]
     of = PAGING[at.column][1]
     each = report.cell(report.table(FOLDER, "table-2"), "CP/tx", of) / blocks
@@ -249,22 +249,22 @@ def iozone_per_transaction() -> style.Axes:
     )
     return _stacked(
         "table-1", ("CP/tx", "Virt/tx"),
-        f"Linux iozone, time of a transaction: CP spends {readable(off)} times as much on emulated FBA as on ECKD "
-        f"minidisks without minidisk cache, {readable(on)} times with it.",
+        f"Linux iozone, time of a transaction: CP time on emulated FBA is {readable(off)} times that on ECKD minidisks "
+        f"without minidisk cache, {readable(on)} times with it.",
     )  # fmt: skip
 
 
 def iozone_per_virtual_io() -> style.Axes:
-    """Figure 2: CP and virtual time per virtual I/O of the iozone runs; native SCSI has none."""
+    """Figure 2: CP and virtual time per virtual I/O of the iozone runs; native SCSI has no virtual I/Os."""
     found = report.table(FOLDER, "table-1")
     axes = _stacked(
         "table-1", ("CP/vio", "Virt/vio"),
-        "Linux iozone, time of a virtual I/O. Emulated FBA is not the cheap one: a transaction takes more virtual I/Os "
-        "there, as many as the last line says.",
+        "Linux iozone, time of a virtual I/O. Emulated FBA is not cheaper: its transactions need more virtual I/Os "
+        "(last line of each label).",
     )  # fmt: skip
     runs = [run for run in found.columns[2:] if found.text("CP/vio", run) != NOT_AVAILABLE]
     names = [
-        f"{_label(found, run)}\n{readable(found.value('CP/tx', run) / found.value('CP/vio', run))} vio a transaction"
+        f"{_label(found, run)}\n{readable(found.value('CP/tx', run) / found.value('CP/vio', run))} vio per transaction"
         for run in runs
     ]
     axes.set_xticks(range(len(runs)), names, fontsize="x-small")
@@ -290,7 +290,7 @@ def page_fault_cost() -> style.Axes:
 
 
 def _stacked(name: str, rows: tuple[str, str], title: str) -> style.Axes:
-    """Bars of CP time with virtual time on top, the sum and the part of CP written above each."""
+    """Bars of CP time with virtual time on top, labeled with the sum and the share of CP."""
     found = report.table(FOLDER, name)
     (axes,) = style.begin(None, title)
     runs = [run for run in found.columns[2:] if found.text(rows[0], run) != NOT_AVAILABLE]
@@ -315,7 +315,7 @@ def _stacked(name: str, rows: tuple[str, str], title: str) -> style.Axes:
 
 
 def _label(found: PublishedTable, run: str) -> str:
-    """Name of a run over what it ran on, broken into short lines."""
+    """Name and environment of a run, in short lines."""
     import textwrap
 
     row = "Run Type" if "Run Type" in found.rows else "DASD Type"

@@ -23,8 +23,8 @@ def models() -> dict[str, library.Model]:
     rows = []
     for name in found.rows:
         bits, fast, passes = token(name)
-        # A difference of two readings of CP QUERY TIME, which counts in hundredths of a second, as half of a range;
-        # the file is larger for some guests.
+        # Half range of the difference of two CP QUERY TIME values, which have hundredths of a second; the file is
+        # larger for some guests.
         clock_error = 0.01 / math.sqrt(2) / facts["method"][f"file_mb_{name[0]}"]
         rows.append(
             report.run(
@@ -41,7 +41,7 @@ def models() -> dict[str, library.Model]:
 
 
 def cells() -> Iterator[PublishedFigure]:
-    """Every number of the table of results."""
+    """Figures of the table of results."""
     rates = report.not_modelled("data rate of disks that the report does not describe")
     rules: dict[str, Rule] = {
         "cp_ms_per_mb": lambda at: report.fitted("channel-program", at.row, "CP time"),

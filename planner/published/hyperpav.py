@@ -1,4 +1,4 @@
-"""The HyperPAV report: every cell of its six DEVICE listings, and the total rate of each run."""
+"""The HyperPAV report: every cell of its six DEVICE listings, and the total I/O rate of each run."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ QUEUES_AT_BASES: Final = "I/Os queue at bases only"
 Values = dict[str, float]
 VOLUME: Final = ("522A-0-aliases", "522A-1-alias", "522A-2-aliases")
 POOL: Final = ("pool-0-aliases", "pool-8-aliases", "pool-16-aliases")
-REQUESTERS: Final = 3  # of each volume, as utilization + queue says of every run
-FITTED: Final = {  # model: kind, listings, what it was fitted to
+REQUESTERS: Final = 3  # of each volume: utilization + queue in every run
+FITTED: Final = {  # model: kind, listings, what was fitted
     "hyperpav": ("pool", (*VOLUME, *POOL), "522A and the pool of eight volumes"),
     "hyperpav-volume-runs": ("volume", VOLUME, "the classic PAV runs of 522A alone"),
     "hyperpav-pool-runs": ("pool", POOL, "the runs of the pool alone"),
@@ -40,7 +40,7 @@ FITTED: Final = {  # model: kind, listings, what it was fitted to
 
 
 def models() -> dict[str, library.Model]:
-    """The law of all runs, and of each of the two systems alone."""
+    """Fit all runs, and each of the two systems alone."""
     found: dict[str, library.Model] = {}
     for name, (kind, listings, title) in FITTED.items():
         files = [library.data_path(FOLDER, f"{each}.listing") for each in sorted(listings)]
@@ -51,7 +51,7 @@ def models() -> dict[str, library.Model]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """A listing, its file, the run in it, and what kind of system it is of."""
+    """A listing: its file, its run, and the kind of system."""
 
     file: str
     listing: DeviceListing
@@ -70,7 +70,7 @@ def _listings() -> tuple[Listed, ...]:
 
 
 def cells() -> Iterator[PublishedFigure]:
-    """Every cell of the listings, then the totals of the runs."""
+    """Figures of all cells of the listings, then the totals of the runs."""
     model = library.read_model(ALL_RUNS)
     law = {key.removesuffix("_s"): value.value for key, value in model.parameters.items()}
     law["population"] = float(model.population or 0)
@@ -83,7 +83,7 @@ def cells() -> Iterator[PublishedFigure]:
 
 
 def _solve(run: Run, law: Values) -> PoolSteady:
-    """Ask the law for the devices of a run."""
+    """Solve the devices of a run."""
     return queueing.alias_pool(
         run.aliases, volumes=[run.bases], population=[law["population"]], think_time=[law["think_time"]],
         service_time=law["service_time"], inflation=law["inflation"], redrive_time=law["redrive_time"],
@@ -128,7 +128,7 @@ def _interval(number: Printed | None, factor: float = 1.0) -> Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A law, what it learned from, and the runs that judge it, which it has not seen."""
+    """A model, the runs to which it was fitted, and the other runs on which it is tested."""
 
     name: str
     kind: Origin
@@ -138,7 +138,7 @@ class LeftOut:
 
 
 def left_out() -> list[LeftOut]:
-    """Each run from all others, each system from the other one, the most aliases from fewer."""
+    """Splits of the runs: each run from all others, each system from the other, the most aliases from fewer."""
     listings = _listings()
     of = {kind: tuple(each for each in listings if each.kind == kind) for kind in ("volume", "pool")}
     alone = [
@@ -159,7 +159,7 @@ def left_out() -> list[LeftOut]:
 
 
 def fitted_without(left: LeftOut) -> Values:
-    """Fit one of them, its requesters included; the named outlier is no run to learn from."""
+    """Fit one split, including the requesters, without the named outlier."""
     runs = [listed.run for listed in left.learned if listed.run.source != OUTLIER]
     found = calibrate.fit(runs, intervals=False)
     values = {key: library.rounded(each.value) for key, each in found.estimates.items()}
@@ -167,7 +167,7 @@ def fitted_without(left: LeftOut) -> Values:
 
 
 def _totals(all_runs: Values) -> Iterator[PublishedFigure]:
-    """Total rate of each run: fitted, left out, and from the other system."""
+    """Total I/O rate of each run: fitted, left out, and from the other system."""
     laws = library.read_laws(FOLDER)
     judged = left_out()
     for listed in _listings():
@@ -192,7 +192,7 @@ def _total(run: Run, law: Values, kind: Origin, note: str) -> PublishedFigure:
 
 
 def _over_aliases(names: tuple[str, ...], law: str, title: str) -> style.Axes:
-    """I/O rate of a volume or a pool over its aliases, predicted from its run without any and measured."""
+    """I/O rate of a volume or pool over its aliases: measured, and predicted from its run without aliases."""
     runs = [_run(f"{name}.listing") for name in names]
     answer = sizing.aliases(runs[0], Law.from_model(law))
     most = max(runs, key=lambda run: run.aliases)
@@ -200,7 +200,7 @@ def _over_aliases(names: tuple[str, ...], law: str, title: str) -> style.Axes:
     (axes,) = style.begin(
         None,
         f"{title} and its run without aliases: {said}/s ({low} to {high}, {style.NINETY}) with "
-        f"{most.aliases} aliases, {given(most.total_rate.value)}/s were measured.",
+        f"{most.aliases} aliases, measured {given(most.total_rate.value)}/s.",
     )
     counts = answer.rows.aliases
     label = f"all demands of the run without aliases, {style.NINETY}"
@@ -224,7 +224,7 @@ def _over_aliases(names: tuple[str, ...], law: str, title: str) -> style.Axes:
 
 
 def _run(file: str) -> Run:
-    """The volume or the pool of a listing."""
+    """Run of the volume or pool in a listing."""
     (rows,) = intervals(read(library.data_path(FOLDER, file)))
     (run,) = system_runs(rows)
     return run
@@ -235,12 +235,12 @@ REPORT: Final = PublishedReport(
     cells=cells,
     models=models,
     left_out=lambda: {each.name: fitted_without(each) for each in left_out()},
-    pictures={  # each system by a law that was fitted to the other one
+    pictures={  # each system by a model fitted to the other one
         "hyperpav-volume": partial(
-            _over_aliases, VOLUME, "hyperpav-pool-runs", "Volume 522A by a law fitted to the pool alone"
+            _over_aliases, VOLUME, "hyperpav-pool-runs", "Volume 522A by a model fitted to the pool alone"
         ),
         "hyperpav-pool": partial(
-            _over_aliases, POOL, "hyperpav-volume-runs", "Pool 522A-5231 by a law fitted to volume 522A alone"
+            _over_aliases, POOL, "hyperpav-volume-runs", "Pool 522A-5231 by a model fitted to 522A alone"
         ),
     },
 )

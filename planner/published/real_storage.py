@@ -1,4 +1,4 @@
-"""The report on real storage: gains of a release, storage of PGMBKs, and scaling with processors."""
+"""The report on real storage: gain of a release, storage for PGMBKs, and scaling with processors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from planner.units import FRAME, GIB, MILLISECOND, PERCENT
 
 FOLDER: Final = "real-storage"
 RELEASE: Final = "5.3"
-GAIN: Final = Said("not modelled", note="what a release brings is measured, no law")
+GAIN: Final = Said("not modelled", note="the gain of a release was measured, not modeled")
 # Configuration: runs of 5.2 and 5.3.
 PAIRS: Final = {"3": ("APT064G1", "APU064G1"), "4": ("APT128G0", "APU128G0")}
 SPLIT: Final = {"3": "split-5.2", "4": "split-5.2"}
@@ -34,7 +34,7 @@ CONFIGURATION: Final = ("Real Storage (GB)", "Expanded Storage (GB)", "Processor
 
 
 def models() -> dict[str, library.Model]:
-    """Fit the scalability law to the five configurations of Table 4."""
+    """Fit the Universal Scalability Law to the five configurations of Table 4."""
     found = report.table(FOLDER, "table-4")
     machine = report.table(FOLDER, "table-1").text("Processor Type/Model", "4")
     model = report.published_model(
@@ -47,7 +47,7 @@ def models() -> dict[str, library.Model]:
 
 
 def cells() -> Iterator[PublishedFigure]:
-    """Every number of the four tables and three listings."""
+    """Figures of the four tables and three listings."""
     yield from report.table_figures(FOLDER, "table-1", _gains())
     yield from report.table_figures(FOLDER, "table-2", _capacity())
     yield from report.table_figures(FOLDER, "table-3", _scaling_rows("5.2"))
@@ -62,7 +62,7 @@ def _table(number: int) -> PublishedTable:
 
 
 def _gains() -> dict[str, Rule]:
-    """Configurations 3 and 4 are runs of Tables 3 and 4; the others stand alone."""
+    """Rules of the table of gains; its configurations 3 and 4 are runs of Tables 3 and 4, the others only here."""
     config = ("Real Storage", "Expanded Storage", "Processors", "Apache Server Virtual Size", "Apache Files",
               "Apache File Size")  # fmt: skip
 
@@ -93,7 +93,7 @@ def _gains() -> dict[str, Rule]:
 
 
 def _capacity() -> dict[str, Rule]:
-    """One page touched in each segment: a PGMBK of two frames a segment, PTRM spaces of 4 GB."""
+    """Rules for one touched page per segment: a PGMBK of two frames per segment, PTRM spaces of 4 GB."""
     users, per_user, touched = "Segment Thrasher Users", "Pages Touched/User", "Total User Pages Touched"
     gigabytes = FRAME / GIB
 
@@ -107,7 +107,7 @@ def _capacity() -> dict[str, Rule]:
         return report.known(float(-(-pgmbks(at).value // PAGES_PER_PTRM_SPACE)))
 
     def thousands(at: Cell, value: Interval) -> Interval:
-        """Printed as a sum of numbers that were each rounded to a thousand."""
+        """Widen a printed sum of numbers that were each rounded to a thousand."""
         half = 500.0 * spaces(at).value
         return Interval(value.low - half, value.value, value.high + half)
 
@@ -117,19 +117,19 @@ def _capacity() -> dict[str, Rule]:
         users: report.given("how the run was set up"),
         per_user: report.given("how the run was set up"),
         touched: report.identity(total, "users x pages touched"),
-        "Total GB Virtual Touched": report.identity(lambda at: total(at) * (1 / 1024), "1 MB a page touched"),
+        "Total GB Virtual Touched": report.identity(lambda at: total(at) * (1 / 1024), "1 MB per page"),
         "PTRM Data Spaces": report.identity(spaces, "PGMBKs over PTRM spaces of 4 GB, rounded up"),
         "PTRM Total pages (p)": report.identity(
-            lambda at: thousands(at, spaces(at) * PAGES_PER_PTRM_SPACE), "1,048,576 pages a space"
+            lambda at: thousands(at, spaces(at) * PAGES_PER_PTRM_SPACE), "1,048,576 pages per space"
         ),
         "PTRM Resid pages (p)": report.identity(
-            lambda at: thousands(at, pgmbks(at)), "two frames a segment", {"STMU5180": real}
+            lambda at: thousands(at, pgmbks(at)), "two frames per segment", {"STMU5180": real}
         ),
         "PTRM <2G Resid pages (p)": _below_2gb,
         "PTRM GB Real Storage Used": report.identity(
-            lambda at: pgmbks(at) * gigabytes, "two frames a segment", {"ST4TA190": "ptrm-2.0"}
+            lambda at: pgmbks(at) * gigabytes, "two frames per segment", {"ST4TA190": "ptrm-2.0"}
         ),
-        "User GB Real Storage Used": report.identity(lambda at: total(at) * gigabytes, "a page a segment"),
+        "User GB Real Storage Used": report.identity(lambda at: total(at) * gigabytes, "a page per segment"),
         "Total GB Real Stg Used": report.identity(
             lambda at: (pgmbks(at) + total(at)) * gigabytes, "PTRM + user", {"ST4TA190": "total-3.0"}
         ),
@@ -176,8 +176,8 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
         "Total CPU/Tx (p)": report.identity(
             lambda at: at["Emul CPU/Tx (p)"] + at["CP CPU/Tx (p)"], "Emul + CP"
         ),
-        "Emul CPU/Tx (p)": report.given("measured; its errata say what it is worth"),
-        "CP CPU/Tx (p)": report.given("measured; its errata say what it is worth"),
+        "Emul CPU/Tx (p)": report.given("measured; see its errata"),
+        "CP CPU/Tx (p)": report.given("measured; see its errata"),
         "Pageins/CPU-sec (p)": report.not_modelled("page reads of a cache that the report does not describe"),
         **{row: ratio(row) for row in RATIOS},
     }
@@ -199,7 +199,7 @@ def _scaling() -> Scaling:
 
 
 def _left_out_itr(at: Cell) -> Said:
-    """ITR of a configuration from the other four."""
+    """ITR of a configuration, predicted from the other four."""
     counts = [each.processors for each in _scaling().configurations]
     place = counts.index(int(at["Processors"].value))
     return Said("left-out", report.known(float(_scaling().left_out[place].value)), "processors",
@@ -207,7 +207,7 @@ def _left_out_itr(at: Cell) -> Said:
 
 
 def _listing(file: str, users: int) -> Iterator[PublishedFigure]:
-    """The DSPACESH rows: sizes of PTRM spaces, and columns of zeros."""
+    """Figures of the DSPACESH rows: sizes of PTRM spaces, and columns of zeros."""
     (listing,) = read_data_spaces(library.data_path(FOLDER, file))
     name = f"DSPACESH {file.removesuffix('.listing')}"
     per_user = report.cell(_table(2), "Pages Touched/User", "ST4TA190").value
@@ -233,7 +233,7 @@ def _space(space: DataSpace, field: str, pgmbks: float | None) -> Said:
             return Said("not modelled", note="no resident pages")
         return Said("identity", report.printed(space.resident), note="5.2 keeps all of them below 2 GB")
     if pgmbks is not None:
-        return Said("identity", report.known(pgmbks), note="two frames a segment")
+        return Said("identity", report.known(pgmbks), note="two frames per segment")
     fills = Said("not modelled", note="which space CP fills first")
     return (
         Said("identity", full, note="a full space") if report.meets(report.printed(number), full) else fills
@@ -249,7 +249,7 @@ def scaling_over_storage() -> style.Axes:
         (older, "ITR Ratio; base = 530 64G", "ITR, z/VM 5.2", "-", "s"),
     )
     (axes,) = style.begin(
-        None, "The throughput of z/VM 5.3 follows the processors up to 160 GB and falls behind from there on."
+        None, "The throughput of z/VM 5.3 follows the processors up to 160 GB and falls behind above that."
     )
     named = []
     for color, (of, row, label, line, marker) in zip(style.COLORS, curves, strict=False):

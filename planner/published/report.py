@@ -1,4 +1,4 @@
-"""What a published report is to the planner: cells with a rule each, rows as measurements, models, pictures."""
+"""Base of published reports: cells with a rule each, rows as measurements, models, pictures."""
 
 from __future__ import annotations
 
@@ -20,53 +20,53 @@ from planner.reports import Printed, PublishedTable, read_table
 Origin = Literal["identity", "fitted", "left-out", "transferred", "input", "not modelled"]
 KINDS: Final[tuple[Origin, ...]] = ("identity", "fitted", "left-out", "transferred", "input", "not modelled")
 ANSWERED: Final = KINDS[:4]
-NUMBER: Final = re.compile(r"-?(\d+\.?\d*|\.\d+)")  # other cells are words, identifiers, or say there is none
+NUMBER: Final = re.compile(r"-?(\d+\.?\d*|\.\d+)")  # other cells are words, identifiers, or marked as missing
 
 
 def exactly(value: float) -> Printed:
-    """Take a number that is known, not measured [SI]."""
+    """A number that is known, not measured [SI]."""
     return Printed(value, 0.0)
 
 
 def known(value: float) -> Interval:
-    """Take a number without rounding."""
+    """A number without rounding."""
     return Interval(value, value, value)
 
 
 def printed(number: Printed, factor: float = 1.0) -> Interval:
-    """Take a printed number with what its digits leave open, in units of `factor`."""
+    """A printed number with its rounding, in units of `factor`."""
     return Interval(*((number.value + side * number.resolution) / factor for side in (-1, 0, 1)))
 
 
 def meets(one: Interval, other: Interval) -> bool:
-    """Whether some number lies in both."""
-    hair = 1e-9 * max(abs(one.value), abs(other.value))  # relative; ends that touch count as touching
+    """Whether two intervals overlap or touch."""
+    hair = 1e-9 * max(abs(one.value), abs(other.value))  # tolerance for ends that touch
     return bool(one.low <= other.high + hair and other.low <= one.high + hair)
 
 
 def cell(table: PublishedTable, row: str, column: str) -> Interval:
-    """Take a cell of a published table with its rounding, in the printed unit; it may be negative."""
+    """A cell of a published table with its rounding, in the printed unit; it may be negative."""
     return Interval.printed(table.text(row, column))
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What is said of a cell."""
+    """Classification and prediction of a cell."""
 
     kind: Origin  # one of `KINDS`
-    predicted: Interval | None = None  # what the planner says
-    group: str = ""  # what accuracy is stated for; empty where none is
+    predicted: Interval | None = None  # by the planner
+    group: str = ""  # group with a stated accuracy; empty without one
     erratum: str = ""  # entry in source.toml that explains why an identity does not hold
-    outlier: bool = False  # whether it is a named outlier, shown and not counted
-    note: str = ""  # where the prediction comes from, or why there is none
-    counts_items: bool = False  # whether it is a queue length or a like number that is scored in items
+    outlier: bool = False  # whether it is a named outlier, which is shown but not counted
+    note: str = ""  # source of the prediction, or why there is none
+    counts_items: bool = False  # whether it is scored in items, such as a queue length
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedFigure(Said):
-    """A published figure, and what is said of it."""
+    """A published figure with its classification and prediction."""
 
-    report: str  # where it stands; `report` is the folder in data/
+    report: str  # folder in data/; then table, row and column
     table: str
     row: str
     column: str
@@ -74,26 +74,26 @@ class PublishedFigure(Said):
 
     @property
     def difference(self) -> float | None:
-        """Predicted less published, in the printed unit."""
+        """Predicted minus published, in the printed unit."""
         return None if self.predicted is None else float(self.predicted.value - self.published.value)
 
     @property
     def relative_error(self) -> float | None:
-        """Difference over published; None where there is none, for 0 and for numbers of items."""
+        """Difference over published; None without prediction, for 0, and for numbers of items."""
         if self.difference is None or self.published.value == 0 or self.counts_items:
             return None
         return self.difference / abs(float(self.published.value))
 
     @property
     def holds(self) -> bool:
-        """Whether an identity holds within the printed rounding, or an erratum says why not."""
+        """Whether an identity holds within the printed rounding or has an erratum; True for other kinds."""
         if self.kind != "identity" or self.predicted is None:
             return True
         return meets(self.predicted, self.published) or bool(self.erratum)
 
     @property
     def remark(self) -> str:
-        """The note with what stands beside it."""
+        """The note, with the difference of items, erratum and outlier."""
         parts = [self.note]
         if self.relative_error is None and self.difference is not None:
             parts.append(f"off by {self.difference:+.3g}")
@@ -106,11 +106,11 @@ class PublishedFigure(Said):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedReport:
-    """A published report: one module that declares it, and one folder of data."""
+    """A published report, declared in one module, with one folder of data."""
 
     folder: str  # its folder in data/
-    cells: Callable[[], Iterator[PublishedFigure]]  # every number that it prints
-    models: Callable[[], Mapping[str, library.Model]] = dict  # the models that were fitted to it
+    cells: Callable[[], Iterator[PublishedFigure]]  # every printed number
+    models: Callable[[], Mapping[str, library.Model]] = dict  # models fitted to it
     left_out: Callable[[], Mapping[str, Mapping[str, float]]] = dict
     figures: Mapping[str, Callable[[], style.Axes]] = field(default_factory=dict)
     pictures: Mapping[str, Callable[[], style.Axes]] = field(default_factory=dict)
@@ -142,17 +142,17 @@ Rule = Callable[[Cell], Said]
 
 
 def given(note: str = "configuration") -> Rule:
-    """Rule of a row that is put in."""
+    """Rule of a row that is input."""
     return lambda _: Said("input", note=note)
 
 
 def not_modelled(reason: str) -> Rule:
-    """Rule of a row that no law of the planner speaks of."""
+    """Rule of a row that the planner does not model."""
     return lambda _: Said("not modelled", note=reason)
 
 
 def identity(follows: Callable[[Cell], Interval], note: str, errata: Mapping[str, str] | None = None) -> Rule:
-    """Rule of a row that follows from others; `errata` names the columns where it does not hold, and why."""
+    """Rule of a row that follows from others; `errata` gives the erratum of columns where it does not hold."""
     known = dict(errata or {})
 
     def rule(at: Cell) -> Said:
@@ -162,7 +162,7 @@ def identity(follows: Callable[[Cell], Interval], note: str, errata: Mapping[str
 
 
 def fitted(model: str, run: str, group: str) -> Said:
-    """What a shipped model says of a run that it was fitted to."""
+    """Prediction of a shipped model for a run to which it was fitted."""
     found = library.read_model(model)
     (predicted,) = (each.predicted for each in found.fit.runs if each.name == run)
     return Said("fitted", known(predicted), group, note=found.title)
@@ -176,7 +176,7 @@ def table_figures(
     skip: tuple[str, ...] = ("unit",),
     by_row: bool = True,
 ) -> Iterator[PublishedFigure]:
-    """Walk through a published table."""
+    """Figures of a published table, by the rules of its rows or columns."""
     found = table(report, file)
     for row in found.rows:
         for column in found.columns[1:]:
@@ -192,7 +192,7 @@ def table_figures(
 def row_figures(
     report: str, table: str, row: str, cells: Iterable[tuple[str, Interval, Said]]
 ) -> Iterator[PublishedFigure]:
-    """Figures of a row: of each its column, what was published, and what is said of it."""
+    """Figures of a row from its cells: column, published value, classification."""
     for column, number, said in cells:
         known = {item.name: getattr(said, item.name) for item in fields(Said)}
         yield PublishedFigure(report=report, table=table, row=row, column=column, published=number, **known)
@@ -206,7 +206,7 @@ def table(publication: str, name: str) -> PublishedTable:
 def run(
     name: str, of: PublishedTable, words: Mapping[str, str] | None = None, **numbers: Printed | None
 ) -> Measurements:
-    """Tell a published run as a row of own measurements is told."""
+    """Make measurements of a published run, as if read from a CSV row."""
     known = {heading: number for heading, number in numbers.items() if number is not None}
     return Measurements(name=name, path=of.path, line=1, numbers=known, words=words or {})
 
@@ -222,7 +222,7 @@ def published_model(
     runs: Sequence[library.ComparedRun] | None = None, model_error: float | None = None,
     validity: Mapping[str, library.Range] | None = None,
 ) -> library.Model:  # fmt: skip
-    """Make a model of a fit, with what a publication says beside its tables."""
+    """Make a model of a fit, with facts of the publication from outside its tables."""
     from msgspec import structs
 
     model = model_of_costs(found, title=title, files=[table.path for table in tables])
@@ -235,7 +235,7 @@ def published_model(
 
 
 def compared(name: str, quantity: str, measured: Printed, predicted: float) -> library.ComparedRun:
-    """Enter a measured number beside what the model says."""
+    """Compare a measured number with the prediction of the model."""
     return library.ComparedRun(
         name=name,
         quantity=quantity,
@@ -246,5 +246,5 @@ def compared(name: str, quantity: str, measured: Printed, predicted: float) -> l
 
 
 def misfit(runs: Sequence[library.ComparedRun]) -> float:
-    """Largest relative difference between measured and predicted, and not below the floor of the law's error."""
+    """Largest relative difference between measured and predicted, at least the floor of the model error."""
     return library.rounded(max([MODEL_ERROR, *(abs(run.predicted / run.measured - 1) for run in runs)]))

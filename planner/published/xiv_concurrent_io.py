@@ -1,4 +1,4 @@
-"""The report on concurrent I/O for XIV: two runs of twenty guests, a paging device of each, the whole system."""
+"""The report on concurrent I/O for XIV: two runs of twenty guests, one paging device per run, the whole system."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from planner import library, style
 from planner.advice.storage import guest_frame_budget
-from planner.calibrate.cost_fit import CostLaw, fit_costs
+from planner.calibrate.cost_fit import CostModel, fit_costs
 from planner.calibrate.costs import fit_paging
 from planner.calibrate.error_bar import interval
 from planner.calibrate.least_squares import MeasuredFigure
@@ -24,7 +24,7 @@ from planner.units import FRAME, KILOBYTE, MICROSECOND, PERCENT, percent, readab
 
 FOLDER: Final = "xiv-concurrent-io"
 PAGE_RATE_RESOLUTION: Final = 500.0  # page rates of runs are rounded to thousands, whatever their decimals
-XIV_REQUESTS: Final = 2  # a fault read that a guest waits for, a page write that follows, one guest a device
+XIV_REQUESTS: Final = 2  # of one guest per device: the fault read for which it waits, then a page write
 XIV_RUNS: Final = {"xiv-serialized": ("serialized", 1), "xiv-concurrent": ("concurrent", 2)}
 RUNS: Final = ("serialized", "concurrent")
 SERIALIZED, CONCURRENT = RUNS
@@ -34,7 +34,7 @@ TOUCHES: Final = "what a guest does between two page faults"
 
 
 def models() -> dict[str, library.Model]:
-    """Both kinds of device (Table 2, and CP time per page from Table 1), and the whole system of the serialized run."""
+    """Fit both kinds of device (Table 2, and CP time per page from Table 1), and the system of the serialized run."""
     return {
         MODEL: calibrate_whole_system(),
         **{f"paging-{kind}": _xiv(kind, column, depth) for kind, (column, depth) in XIV_RUNS.items()},
@@ -42,12 +42,12 @@ def models() -> dict[str, library.Model]:
 
 
 def _tables() -> tuple[PublishedTable, PublishedTable]:
-    """What the runs did, and one device of each."""
+    """Tables of the runs, and of one device of each."""
     return report.table(FOLDER, "table-1"), report.table(FOLDER, "table-2")
 
 
 def xiv_device(column: str, queue_depth: int) -> PagingDevice:
-    """One XIV device as a run had it, two requests outstanding."""
+    """One XIV device as in a run, with two requests outstanding."""
     run = measured(column)
     whole, system = (part.value / run["page_rate"].value for part in _cp_times(column))
     return PagingDevice(
@@ -58,13 +58,13 @@ def xiv_device(column: str, queue_depth: int) -> PagingDevice:
 
 
 def _cp_times(run: str) -> tuple[Printed, Printed]:
-    """Processors that CP keeps busy, and those of them that it charges to the system."""
+    """Processor time of CP, and the part of it charged to the system."""
     user, system = (_tables()[0].printed(row, run, PERCENT) for row in BUSY[1:])
     return system + user, system
 
 
 def predicted_concurrent() -> PagingDevice:
-    """The concurrent XIV device as the serialized run alone predicts it: two places instead of one, nothing else."""
+    """The concurrent XIV device predicted from the serialized run alone: only two servers instead of one."""
     return replace(xiv_device("serialized", 1), queue_depth=2)
 
 
@@ -88,14 +88,14 @@ def _xiv(kind: str, column: str, depth: int) -> library.Model:
             report.compared(row.name, "transfer_rate", transfers, float(one.transfer_rate)),
             report.compared(column, "page_rate", pages, DEVICES * float(one.page_rate)),
         ),
-        # Error of the one true prediction: the concurrent page rate from the serialized run.
+        # Error of the only true prediction: the concurrent page rate from the serialized run.
         model_error=abs(float(ahead.page_rate) * DEVICES / measured(CONCURRENT)["page_rate"].value - 1),
         validity={"outstanding": (1.0, float(XIV_REQUESTS)), "page_rate": (pages.value, pages.value)},
     )
 
 
 def cells() -> Iterator[PublishedFigure]:
-    """Every number of both tables; and those that the coupled model of the whole system speaks of, once more."""
+    """Figures of both tables; figures that the model of the whole system predicts appear twice."""
     follows = {
         "Tx/sec": report.not_modelled(TOUCHES),
         "DASD Page Rate": _page_rate,
@@ -123,7 +123,7 @@ def cells() -> Iterator[PublishedFigure]:
 
 
 def _compared(rule: Rule) -> Rule:
-    """The columns delta and pct follow from the two runs."""
+    """Extend a rule to the columns delta and pct, which follow from the two runs."""
 
     def both(at: Cell) -> Said:
         before, after = (at.beside(run) for run in RUNS)
@@ -137,7 +137,7 @@ def _compared(rule: Rule) -> Rule:
 
 
 def _asked(run: str) -> tuple[PagingDevice, Origin, str]:
-    """The device of a run: its own model, or the concurrent one predicted from the serialized run."""
+    """The device of a run: its own model, or the concurrent one as predicted from the serialized run."""
     if run == "serialized":
         own = PagingDevice.from_model(library.read_model("paging-xiv-serialized"))
         return own, "fitted", "model paging-xiv-serialized"
@@ -151,7 +151,7 @@ def _page_rate(at: Cell) -> Said:
 
 
 def _cp_busy(at: Cell) -> Said:
-    """CP time per page of the run's own model; no law gives the concurrent one from the serialized one."""
+    """CP time per page by the run's own model; the serialized run does not predict the concurrent one."""
     device = PagingDevice.from_model(library.read_model(f"paging-xiv-{at.column}"))
     system = device.cp_system_time or 0.0
     each = system if at.row == "nc-CP busy" else device.cp_time - system
@@ -167,7 +167,7 @@ def _device(at: Cell) -> Said:
 
 
 def _group(kind: Origin) -> str:
-    """A model of one run meets it by construction: no accuracy is stated for that."""
+    """Group of a kind; empty for a fit, since a model of one run agrees with it by construction."""
     return "throughput" if kind == "transferred" else ""
 
 
@@ -193,7 +193,7 @@ def rate_over_requests() -> style.Axes:
         rate = device.closed(requests).transfer_rate
         within = interval("transfer_rate", model, asked, {"queue_depth": float(device.queue_depth)})
         known = "fitted" if name == "Serialized" else "predicted from serialized"
-        # Requests are whole: a box for each, nothing between them.
+        # Requests are whole numbers: a box for each, no curve between them.
         ends = (requests[:, None] + [-0.3, 0.3, np.nan]).ravel()
         box = np.repeat(rate, 3)
         axes.fill_between(
@@ -231,15 +231,15 @@ def calibrate_whole_system() -> library.Model:
     """Fit service time, pages per transfer and processor times to the serialized run.
 
     Five figures and five parameters: transfers of a device (with the closed network of guests and devices), pages of a
-    transfer, and guest, charged and system processor time. Throughput and the concurrent run are not used; the error
-    of the law is what it is off by there at worst.
+    transfer, and guest, charged and system processor time. Throughput and the concurrent run are not used; their
+    largest error is the model error.
     """
     figures = measured(SERIALIZED)
     the_one_system = {
         "guests": GUESTS, "devices": DEVICES, "queue_depth": 1, "processors": PROCESSORS, "real_storage_gib": REAL_GIB,
         "virtual_storage_gib": GUEST_GIB, "instantiated": INSTANTIATED,
     }  # fmt: skip
-    law = CostLaw(
+    model = CostModel(
         kind=SYSTEM_KIND,
         parameters=SYSTEM_PARAMETERS,
         start=(1.8e-3, *(figures[name].value for name in FIGURES if name != "transfers")),
@@ -253,7 +253,7 @@ def calibrate_whole_system() -> library.Model:
                      half=figures[name].resolution)
             for name, (shown, factor) in FIGURES.items()
         ],
-        law,
+        model,
     )  # fmt: skip
     values = {key: estimate.value for key, estimate in found.estimates.items()}
     ahead, said = _ahead(values), predicted(values, 1)
@@ -276,7 +276,7 @@ def calibrate_whole_system() -> library.Model:
 
 
 def _ahead(values: Mapping[str, float]) -> list[library.ComparedRun]:
-    """What was not fitted: throughput of both runs, page rate and transfers of the concurrent one."""
+    """Predictions that were not fitted: throughput of both runs, page rate and transfers of the concurrent one."""
     wanted = [
         (SERIALIZED, 1.0, ("throughput",)),
         (CONCURRENT, math.inf, ("throughput", "page_rate", "transfers")),
@@ -289,7 +289,7 @@ def _ahead(values: Mapping[str, float]) -> list[library.ComparedRun]:
 
 
 def measured(run: str) -> dict[str, Printed]:
-    """What a run printed, and what follows from it by division."""
+    """Printed figures of a run, and quotients of them."""
     busy, device = _tables()
     transfers = device.printed(run.title(), "transfers")
     all_transfers = Printed(DEVICES * transfers.value, DEVICES * transfers.resolution)
@@ -307,7 +307,7 @@ def measured(run: str) -> dict[str, Printed]:
 
 
 def predicted(values: Mapping[str, float], depth: float) -> dict[str, float]:
-    """What five parameters say of the published system, transfers one at a time or all at once."""
+    """Predictions of five parameters for the published system, with `depth` transfers at a time."""
     touches = values["pages_per_transfer"] / miss_ratio()
     own = touches * values["touch_time"] + values["cp_charged"]
     steady = closed_network(
@@ -323,7 +323,7 @@ def predicted(values: Mapping[str, float], depth: float) -> dict[str, float]:
 
 
 def compared_figures() -> Iterator[PublishedFigure]:
-    """Every figure of both runs that the coupled model speaks of, of a typical device and in percent of a processor."""
+    """Figures of both runs that the system model predicts, for a typical device and in percent of a processor."""
     parameters = library.read_model(MODEL).parameters
     values = {key.removesuffix("_s"): entry.value for key, entry in parameters.items()}
     fitted = {"page_rate", "transfers", "c-CP busy", "nc-CP busy"}
@@ -333,14 +333,14 @@ def compared_figures() -> Iterator[PublishedFigure]:
         figures |= {name: _tables()[0].printed(name, each) for name in busy}
         for name in ("throughput", "page_rate", "transfers", *busy):
             published, value = report.printed(figures[name]), (said | busy)[name]
-            # of the processor times of the other mode no law speaks
+            # processor times of the concurrent mode are not modeled
             outside = name in busy and each == CONCURRENT
             kind: Origin = "fitted" if each == SERIALIZED and name in fitted else "transferred"
             notes = {
                 "fitted": f"model {MODEL}",
                 "transferred": "planner system, from the serialized run alone",
-                "not modelled": "outside: no law gives the processor time of another mode; costs of the serialized "
-                f"run would be {percent(value / published.value - 1, signed=True)} off",
+                "not modelled": "outside: processor times of another mode are not modeled; those of the serialized run "
+                f"would be {percent(value / published.value - 1, signed=True)} off",
             }
             kind = "not modelled" if outside else kind
             yield PublishedFigure(
@@ -351,7 +351,7 @@ def compared_figures() -> Iterator[PublishedFigure]:
 
 
 def _busy_percent(values: Mapping[str, float], said: Mapping[str, float]) -> dict[str, float]:
-    """Processor times of a run at the costs of the serialized one [percent of one processor]."""
+    """Processor times of a run with the costs of the serialized one [percent of one processor]."""
     transfers = DEVICES * said["transfers"]
     own = said["throughput"] * values["touch_time"] / PERCENT
     parts = own, *(transfers * values[key] / PERCENT for key in ("cp_charged", "cp_system"))
@@ -359,7 +359,7 @@ def _busy_percent(values: Mapping[str, float], said: Mapping[str, float]) -> dic
 
 
 def miss_ratio() -> float:
-    """Share of the instantiated pages that have no frame, as the text of the report gives it."""
+    """Share of the instantiated pages without a frame, from the text of the report."""
     need = guest_frame_budget(
         guests=GUESTS, guest_storage=f"{GUEST_GIB}GiB", instantiated=INSTANTIATED, real_storage=f"{REAL_GIB}GiB"
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Queueing models, pure mathematics: arrays in, frozen results out; each loaded when it is asked for."""
+"""Queueing models, pure mathematics: arrays in, frozen results out; modules are imported on first use."""
 
 from __future__ import annotations
 

@@ -16,15 +16,15 @@ from planner.results import Array, Flags, Integers
 
 
 def closed_product_form(n: Array, z: Array, s: Array, c: Array, i: Array | None, direct: int = 1000) -> Array:
-    """Sums of M/M/c//N as `steady_of` takes them, for scenarios in flat arrays; i None without inflation."""
+    """Sums of M/M/c//N for `steady_of`, for scenarios in flat arrays; i None without inflation."""
     c = np.minimum(n, c)
     result = np.zeros((6, n.size))
-    if i is None and (free := n == c).any():  # a server for everyone: nobody waits
+    if i is None and (free := n == c).any():  # a server for every requester: no wait
         _without_queue(n, z, s, free, result)
         rest = np.flatnonzero(~free)
     else:
         rest = np.arange(n.size)
-    if rest.size and n.max() <= direct:  # beyond, the terms relative to p(c) leave float64 as a rule
+    if rest.size and n.max() <= direct:  # above, terms relative to p(c) usually leave float64
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             _direct(rest, n, z, s, c, i, result)
             rest = rest[~np.isfinite(result[0] + result[2])[rest]]
@@ -43,7 +43,7 @@ def _without_queue(n: Array, z: Array, s: Array, free: Flags, result: Array) -> 
 
 
 def _direct(rest: Integers, n: Array, z: Array, s: Array, c: Array, i: Array | None, result: Array) -> None:
-    """Fill in the sums from terms relative to p(c); those that leave float64 are not finite."""
+    """Fill in the sums from terms relative to p(c); sums outside the range of float64 are not finite."""
     load = s / z
     below, carried = np.empty_like(z), np.empty_like(z)
     for part in _by_size(c, rest):
@@ -66,7 +66,7 @@ def _direct(rest: Integers, n: Array, z: Array, s: Array, c: Array, i: Array | N
 
 
 def _by_size(size: Array, chosen: Integers) -> Iterator[Integers]:
-    """Chosen scenarios from the largest to the smallest size, a block at a time (a radix sort)."""
+    """Yield the chosen scenarios in blocks, from the largest to the smallest size (radix sort)."""
     keys = size.astype(np.uint8 if size.max() < 2**8 else np.uint16).take(chosen)
     order = chosen.take(np.argsort(keys, kind="stable")[::-1])
     for start in range(0, order.size, BLOCK):
@@ -74,7 +74,7 @@ def _by_size(size: Array, chosen: Integers) -> Iterator[Integers]:
 
 
 def _ends(size: Array) -> list[int]:
-    """How many reach k = 1, 2, ..., for sizes from the largest down."""
+    """Number of sizes that are at least k = 1, 2, ..."""
     reached = np.bincount(size.astype(np.int64))[::-1].cumsum()[::-1]
     return [int(count) for count in reached[1:]]
 
@@ -115,7 +115,7 @@ def _below(n: Array, load: Array, c: Array, i: Array | None) -> tuple[Array, Arr
             np.add(busy_below[:end], g * k, out=busy[:end])
         np.multiply(a, k, out=below[:end])
         np.add(below[:end], g, out=a)
-    lower = below / term  # infinite where g(c) leaves float64: below is 1 or more
+    lower = below / term  # infinite where g(c) underflows, since `below` is 1 or more
     return lower, (load * n * lower - c) / (1 + load) if i is None else busy_below / term
 
 
@@ -126,7 +126,7 @@ def _pace(present: Array, c: Array, i: Array) -> tuple[Array, Array]:
 
 
 def _add(sums: Array, term: Array, n: Array, present: Array, c: Array, i: Array) -> Array:
-    """Add one state to the sums of `_means`; returns the service rate there."""
+    """Add one state to the sums of `_means` and return its service rate times S."""
     served, pace = _pace(present, c, i)
     waiting, thinking = present - served, term * (n - present)
     sums += [term, term * served, term * waiting, term * pace, thinking, np.where(present >= c, thinking, 0)]
@@ -134,19 +134,19 @@ def _add(sums: Array, term: Array, n: Array, present: Array, c: Array, i: Array)
 
 
 def _means(sums: Array, n: Array, s: Array, c: Array) -> Array:
-    """Sums of p, of those in service, waiting, served per S, thinking, thinking while all servers are busy."""
+    """Means from the sums of p times 1, in service, waiting, served per S, thinking, thinking with all servers busy."""
     total, busy, queue, served, sources, delayed = sums
-    # With no think time the station holds everyone: an arrival then sees N - 1 others.
+    # Without think time all requesters are at the station: an arrival sees N - 1 others.
     thinking = sources > 0
     delay = np.where(thinking, delayed / np.where(thinking, sources, 1), n - 1 >= c)
     return np.stack([served / total / s, busy / total, queue / total, 0 * n, delay, s * (busy / served)])
 
 
 def _any_size(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
-    """Sums where the direct form leaves float64 or would be long: from a most likely state outward.
+    """Sums where the direct form leaves the range of float64 or would be long: outward from a most likely state.
 
-    Terms stay near 1 and end both ways where they are nothing. With inflation above 1 the empty station may be a
-    second mode; the dip between the two is no deeper than 1/inflation^2 and does not end the sums.
+    Terms start at 1 and end where they are negligible. With inflation above 1 the empty station may be a second mode;
+    the minimum between the two is at least 1/inflation^2 and does not end the sums.
     """
     sums = np.zeros((6, n.size))
     load = z / s
@@ -162,13 +162,13 @@ def _any_size(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
 
 
 def _walk(sums: Array, mode: Array, n: Array, load: Array, c: Array, i: Array, *, step: int) -> None:
-    """Add the states on one side of the mode, until they are nothing beside the queue (up) or the mode (down)."""
-    forgotten = 1e-45  # of the mode: nothing even beside the few who think
+    """Add the states on one side of the mode, until negligible relative to the queue (up) or the mode (down)."""
+    forgotten = 1e-45  # relative to the mode: negligible even relative to few thinking requesters
     rows = np.arange(n.size)
     present, term, added = mode, np.ones_like(n), np.zeros_like(sums)
     while True:
         if step > 0:
-            # share of a sum below which further terms are left out
+            # terms below 1e-20 of the sum are left out
             going = (present < n) & (term > 0) & ((present <= c) | (term * n > 1e-20 * added[2]))
         else:
             going = (present > 0) & (term > forgotten)
@@ -187,15 +187,15 @@ def _walk(sums: Array, mode: Array, n: Array, load: Array, c: Array, i: Array, *
 
 
 def open_with_inflation(rate: Array, s: Array, c: Array, i: Array) -> tuple[Array, Flags]:
-    """M/M/c with inflation: sums as `steady_of` takes them, and where it is stable.
+    """M/M/c with inflation: sums for `steady_of`, and where it is stable.
 
-    Terms up from p(0) to p(c); beyond, they fall by lambda / mu(c) each. Saturated servers never idle.
+    Terms from p(0) to p(c) are added up; above c they fall by lambda / mu(c) each. Saturated servers are never idle.
     """
     full = c / (s * (1 + i * (c - 1)))
     stable = rate < full
     ratio = np.where(stable, rate / full, 0.0)
     term = np.ones_like(rate)
-    sums = np.zeros((2, rate.size))  # states and requests in service below c
+    sums = np.zeros((2, rate.size))  # of states and of requests in service, below c
     states, busy = sums
     for n in range(int(c.max())):
         going = c > n
@@ -214,9 +214,9 @@ def open_with_inflation(rate: Array, s: Array, c: Array, i: Array) -> tuple[Arra
 
 
 def saturated_with_gaps(s: Array, c: Array, i: Array, g: Array) -> tuple[Array, Array]:
-    """Throughput [1/s] and requests in service of servers that never idle: each serves, has its gap, serves again.
+    """Throughput [1/s] and requests in service of servers that are never idle: service, gap, service, and so on.
 
-    k servers are in their gap: a service ends at the rate mu(c - k), a gap at k / g.
+    With k servers in their gap, services end at the rate mu(c - k) and gaps at k / g.
     """
     term, sums = np.ones_like(s), np.zeros((3, s.size))
     for k in range(int(c.max()) + 1):

@@ -1,11 +1,11 @@
-"""Laws of wait and response, where they are known: of exponential stages, of M/PH/c and of M/D/c.
+"""Known distributions of wait and response: of exponential stages, of M/PH/c and of M/D/c.
 
-Whoever finds n >= c requests at the station waits for n - c + 1 completions, each exponential of rate c/S. Own
-service, exponential of rate 1/S, is a geometric number of such stages (uniformization), so that both laws are
+A request that finds n >= c others at the station waits for n - c + 1 completions, each exponential of rate c/S. Its own
+service, exponential of rate 1/S, is a geometric number of such stages (uniformization), so that both distributions are
 P(T > t) = sum over l of Poisson(l; c t / S) P(K > l), K the number of stages: positive terms only.
 
-M/PH/c: who finds c + j requests waits for j + 1 ends of service. With pi_c R^j the states found, A and D the rates
-of the full station without and with an end of service, P(W > t) = pi_c Y(t) 1 where Y(0) = (I - R)^-1 and
+M/PH/c: a request that finds c + j others waits for j + 1 ends of service. With pi_c R^j the states found, A and D the
+rates of the full station without and with an end of service, P(W > t) = pi_c Y(t) 1 where Y(0) = (I - R)^-1 and
 Y' = Y A + R Y D. At a rate theta no phase exceeds (uniformization) that is a Poisson mixture of positive numbers
 pi_c Y_l 1, Y_{l+1} = Y_l (I + A/theta) + R Y_l D/theta.
 
@@ -29,7 +29,7 @@ from planner.results import Array, Integers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExponentialDelay:
-    """M/M/c: a share `delay` waits, exponentially with mean wait / delay; `plain` where service does not inflate.
+    """M/M/c: a share `delay` waits, exponentially with mean wait / delay; `plain` without inflation.
 
     All arrays have the shape of the result; times in seconds.
     """
@@ -40,7 +40,7 @@ class ExponentialDelay:
     plain: bool
 
     def quantile(self, p: Array, *, own_service: bool) -> Array | None:
-        """Time t at which delay exp(-t delay / wait), or the tail of wait plus exponential service, is 1 - p."""
+        """Time at which delay exp(-t delay / wait), or the tail of wait plus exponential service, is 1 - p."""
         saturated = np.isinf(self.wait)
         if not own_service:
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -75,10 +75,10 @@ def log_response_tail(y: Array, delay: Array, spare: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedDelay:
-    """Limited room, as an arrival sees it: a share `delay` waits for 1 to `room` stages, each of rate `pace` [1/s].
+    """Wait with limited room: a share `delay` of arrivals waits for 1 to `room` stages, each of rate `pace` [1/s].
 
-    Of M/M/c/K the weight of k stages is load^k, load = rho. Of M/M/c//N, whose sources are `finite`, it is
-    load^m / m!, load = c Z / S, for the m = room - k that still think. `plain` where service does not inflate.
+    For M/M/c/K the weight of k stages is load^k, load = rho. For M/M/c//N, whose sources are `finite`, it is
+    load^m / m!, load = c Z / S, for the m = room - k requesters that still think. `plain` without inflation.
     """
 
     room: Array
@@ -90,7 +90,7 @@ class StagedDelay:
     plain: bool
 
     def quantile(self, p: Array, *, own_service: bool) -> Array | None:
-        """Of waits also with inflation: while anyone waits, all servers are busy; own service depends on who comes."""
+        """Quantile; with inflation, only of the wait (all servers are then busy): own service depends on arrivals."""
         if own_service and not self.plain:
             return None
         given = np.broadcast_arrays(-np.log1p(-p), self.room, self.pace, self.service, self.load, self.delay)
@@ -113,7 +113,7 @@ class StagedDelay:
         return result.reshape(given[0].shape)
 
     def _chances(self, room: Array, load: Array, delay: Array) -> Array:
-        """Of exactly 0, 1, ... stages of waiting, for some scenarios."""
+        """Probability of exactly 0, 1, ... stages of waiting, for some scenarios."""
         stages = np.arange(1.0, room.max() + 1)
         left = np.maximum(room[:, None] - stages, 0)
         weight = (
@@ -128,11 +128,11 @@ class StagedDelay:
 
 
 def batches(size: Array, most: int = 500_000) -> Iterator[Integers]:
-    """Scenarios by how many numbers each needs, so that few of a batch are empty; at least one a batch."""
+    """Batches of scenarios of similar `size`, so that arrays have little padding; at least one scenario per batch."""
     order = np.argsort(size, kind="stable")
     start = 0
     while start < order.size:
-        # The sizes rise: as many scenarios as the largest of them lets into a batch.
+        # Sizes rise, so the largest one limits the number of scenarios in a batch.
         ahead = order[start : start + max(1, int(most // max(size[order[start]], 1)))]
         fits = np.arange(1, ahead.size + 1) * size[ahead] <= 2 * most
         yield (part := ahead[: max(1, int(fits.sum()))])
@@ -140,7 +140,7 @@ def batches(size: Array, most: int = 500_000) -> Iterator[Integers]:
 
 
 def stage_quantile(aim: Array, stages: Array, ratio: Array) -> Array:
-    """Time in units of one stage at which the tail is exp(-aim)."""
+    """Time, in stages, at which the tail is exp(-aim)."""
 
     def excess(time: Array, row: Array, goal: Array) -> Array:
         tail = _tail(time, stages[row.astype(np.int64)], ratio[row.astype(np.int64)])
@@ -153,7 +153,7 @@ def stage_quantile(aim: Array, stages: Array, ratio: Array) -> Array:
 
 
 def _tail(time: Array, stages: Array, ratio: Array) -> Array:
-    """Sum of Poisson(l; time) P(K > l), the geometric rest in closed form."""
+    """Sum of Poisson(l; time) P(K > l), with the geometric rest in closed form."""
     length = stages.shape[1]
     counts = np.arange(length, dtype=np.float64)
     poisson = np.exp(xlogy(counts, time[:, None]) - time[:, None] - gammaln(counts + 1))
@@ -166,7 +166,7 @@ def _tail(time: Array, stages: Array, ratio: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneralDelay:
-    """M/G/c by its two-moment law; flat or shaped arrays of one shape."""
+    """M/G/c with the two-moment distribution of service; arrays of one shape."""
 
     load: Array
     servers: Array
@@ -184,12 +184,12 @@ class GeneralDelay:
             result[index] = _deterministic_quantile(aim[index], load[index], servers[index])
         if own_service:
             result[scv == 0] += 1.0
-        # Without load there is no wait; a token load lets the same chain answer for the service alone.
+        # Without load there is no wait; a tiny load lets the same chain give the quantile of service alone.
         index = np.flatnonzero((load < servers) & (scv > 0) & (own_service | (load > 0)))
         token = np.where(load > 0, load, np.finfo(np.float64).tiny)
         if index.size:
             chosen = token[index], np.ones(index.size), servers[index], scv[index]
-            # states of a level: the law takes thousands of products of such
+            # few states per level: the distribution takes thousands of products of such matrices
             for part, station, solution in open_in_phases(*chosen, largest=200):
                 rows = index[part]
                 result[rows] = _phase_quantile(aim[rows], station, solution, own_service=own_service)
@@ -197,21 +197,21 @@ class GeneralDelay:
 
 
 def _phase_quantile(aim: Array, station: Station, solution: OpenSolution, *, own_service: bool) -> Array:
-    """Quantiles of scenarios side by side, in units of the service time."""
+    """Quantiles of several scenarios, in units of the service time."""
     level, law = station.servers + 1, station.law
     local, down = station.local(level), station.down(level)
     leaving = local.sum(-1) + down.sum(-1)
     pace: Array = leaving.max(-1)
     stay = _uniformized(local, leaving, pace)
     end = down / pace[:, None, None]
-    enough = 1e-13 * np.exp(-aim)  # of the tail at the quantile
+    enough = 1e-13 * np.exp(-aim)  # relative to the tail at the quantile
     own = (law.start, _uniformized(law.moves, law.moves.sum(-1) + law.leaves, pace)) if own_service else None
     stages = _phase_tails(solution, stay, end, own, enough)
     return stage_quantile(aim, stages, np.zeros(len(aim))) / pace
 
 
 def _uniformized(moves: Array, leaving: Array, pace: Array) -> Array:
-    """Where one stage of rate `pace` leads, from the rates between different states and of leaving each of them."""
+    """Transition probabilities of one stage of rate `pace`, from the rates between states and of leaving them."""
     step = moves / pace[:, None, None]
     k = np.arange(moves.shape[-1])
     step[:, k, k] += 1 - leaving / pace[:, None]
@@ -223,7 +223,7 @@ def _phase_tails(
 ) -> Array:  # fmt: skip
     """P(stages of the wait, or of the response, > l) for l = 0, 1, ... until that is less than `enough`.
 
-    `own` service begins in its phases with the first of these chances, and the second is what one more stage changes.
+    `own` service has the initial probabilities of its phases, and their transition probabilities in one stage.
     """
     full, ratio, state = solution.full, solution.ratio, solution.powers
     begins, step = own or (np.zeros((len(full), 1)), np.zeros((1, 1, 1)))
@@ -241,15 +241,15 @@ def _phase_tails(
 
 
 def _deterministic_quantile(aim: Array, load: Array, servers: Array) -> Array:
-    """Wait in units of the service time; scenarios with the same servers and the same reach side by side."""
+    """Wait in units of the service time; scenarios with equal servers and transform length are solved together."""
     decay = _decay(load, servers)
-    # exponent of what is left out beyond the largest number at the station
+    # number at the station above which a probability of e^-37 relative to the tail is left out
     reach = np.exp2(np.ceil(np.log2((37.0 + aim) / decay + 2 * servers)))
-    # More points of a transform than fit; so near saturation some releases of scipy have no decay at all: nan.
+    # Too many points for a transform; this close to saturation some releases of scipy give nan as decay.
     if not (reach <= 2**20).all():
         worst = int(np.argmax(reach))
-        told = f"less than a utilization of {load[worst] / servers[worst]:.6g} where a quantile is asked for"
-        raise InputError("arrival_rate", float(load[worst]), told, "erlang")
+        wanted = f"less than a utilization of {load[worst] / servers[worst]:.6g} for a quantile"
+        raise InputError("arrival_rate", float(load[worst]), wanted, "erlang")
     result = np.empty_like(load)
     for index, (count, points) in shapes(servers, reach):
         for part in np.array_split(index, max(1, index.size * points // 2_000_000)):
@@ -268,21 +268,21 @@ def _decay(load: Array, servers: Array | int) -> Array:
 def _more_than(load: Array, servers: int, points: int) -> Array:
     """P(more than c + i at the station), i = 0, 1, ..., scenario x i, by inverting the generating function.
 
-    P(z) = (c - lambda) (z - 1) product of (z - z_k)/(1 - z_k) / (z^c e^(lambda (1 - z)) - 1), on a circle that is wider
-    than that of one: what is rare keeps its digits.
+    P(z) = (c - lambda) (z - 1) product of (z - z_k)/(1 - z_k) / (z^c e^(lambda (1 - z)) - 1), on a circle with a radius
+    above one, so that small probabilities keep their digits.
     """
     rho = load / servers
     unit = np.exp(2j * np.pi * np.arange(1, servers) / servers)
     roots = -lambertw(-(rho * np.exp(-rho))[:, None] * unit) / rho[:, None]
     decay, n = _decay(load, servers), np.arange(points)
-    # what is left out stays below e^-37 of the law, and z^c below e^20
+    # aliasing stays below e^-37 of the distribution, and z^c below e^20
     radius = np.minimum(np.minimum(decay - 37.0 / points, decay / 2), 20.0 / servers)[:, None]
     log_z = radius + 2j * np.pi * n[: points // 2 + 1] / points
     beyond = np.expm1(log_z)  # z - 1
     falls = rho[:, None] * beyond - log_z
     each = np.exp(falls)  # the c-th root of z^-c e^(lambda (z - 1)), which is at most 1
     value = (load - servers)[:, None] * beyond * each / np.expm1(servers * falls)
-    # near and far roots in turn: no product of some of them leaves float64
+    # alternate near and far roots, so that partial products stay in the range of float64
     for k in np.argsort(np.arange(1, servers) * 0.618034 % 1):
         value *= each * (1 + beyond / (1 - roots[:, k, None]))
     law = np.maximum(np.fft.hfft(value, points, axis=1) / points, 0.0) * np.exp(-radius * n)
@@ -291,7 +291,7 @@ def _more_than(load: Array, servers: int, points: int) -> Array:
 
 def _franx_quantile(aim: Array, load: Array, servers: int, above: Array) -> Array:
     most = float(load.max())
-    counts = np.arange(int(most + 12.0 * np.sqrt(most) + 12.0))  # all that a Poisson variable reaches
+    counts = np.arange(int(most + 12.0 * np.sqrt(most) + 12.0))  # practical range of the Poisson variable
 
     def excess(time: Array, row: Array, goal: Array) -> Array:
         rows = row.astype(np.int64)

@@ -1,15 +1,15 @@
-"""Chains of levels, eliminated without a subtraction and solved by blocks.
+"""Chains of levels, eliminated without subtraction and solved by blocks.
 
-The diagonal of a generator is minus the sum of what leaves. Formed as that sum, and never as a difference, it keeps
-states that are too rare for the rounding of the others (Grassmann, Taksar and Heyman 1985). Every function takes the
-rates between different states, many chains side by side; what stands on the diagonal does not matter.
+The diagonal of a generator is minus the sum of the rates out of a state. Formed as that sum, never as a difference, it
+stays accurate for rare states too (Grassmann, Taksar and Heyman 1985). Every function takes the rates between different
+states of many chains; values on the diagonal are ignored.
 
-With A_n the local block of level n, D_n its way down, U_n where an arrival leads and lambda_n the arrival rate,
-all that lies above level n acts on it through
+With A_n the local block of level n, D_n its rates down, U_n the transitions of an arrival and lambda_n the arrival
+rate, all levels above n act on it through
 
     S_n = A_n + lambda_n U_n (-S_{n+1})^-1 D_{n+1},    p_{n+1} = lambda_n p_n U_n (-S_{n+1})^-1
 
-(Gaver, Jacobs and Latouche 1984, section 3). The diagonal of S_n is minus the sum of what leaves, so that no
+(Gaver, Jacobs and Latouche 1984, section 3). The diagonal of S_n is minus the sum of the rates out, so that no
 digits cancel. Above level c the blocks of an open station repeat: p_{n+1} = p_n R.
 """
 
@@ -23,13 +23,13 @@ from planner.errors import ConvergenceError
 from planner.results import Array
 
 LARGE: Final = 1e200
-"""Weight of a state, relative to the first, from which on a law is scaled so that it does not overflow."""
+"""Weight relative to the first state above which weights are rescaled to avoid overflow."""
 
 
 def stationary(moves: Array) -> Array:
-    """Law of chains given by the rates between different states, by state reduction: it never subtracts.
+    """Stationary distributions of chains from the rates between states, by state reduction, without subtraction.
 
-    A state that leads to none before it, directly or by later ones, is never left for them: they have no weight.
+    If a state never leads back to the states before it, those have no weight.
     """
     work = moves.copy()
     back = np.ones(work.shape[:-1])
@@ -43,15 +43,15 @@ def stationary(moves: Array) -> Array:
         kept = back[:, state] <= 0.0
         law[kept, :state], law[kept, state] = 0.0, 1.0
         if (law[:, state] > LARGE).any():
-            law[:, : state + 1] /= np.maximum(law[:, state, None], 1.0)  # what is so much rarer is nothing
+            law[:, : state + 1] /= np.maximum(law[:, state, None], 1.0)  # much rarer states are negligible
     return np.asarray(law / law.sum(-1, keepdims=True))
 
 
 def dwell_times(moves: Array, leaves: Array) -> Array:
-    """Mean times in the states of a level before it is left, by the state it is entered in.
+    """Mean times in the states of a level before it is left, by the state of entry.
 
-    The inverse of a matrix with `moves` off its diagonal and dominant rows. LAPACK serves unless the level is left
-    so rarely that a pivot is lost in rounding.
+    The inverse of a matrix with `moves` off its diagonal and dominant rows, by LAPACK unless the level is left so
+    rarely that rounding loses a pivot.
     """
     try:
         times = inverse_dominant(closed_by(moves.copy(), leaves[..., None]))
@@ -61,9 +61,9 @@ def dwell_times(moves: Array, leaves: Array) -> Array:
 
 
 def _dwell_long(moves: Array, leaves: Array) -> Array:
-    """As `dwell_times`, by elimination that knows what leaves and so never subtracts.
+    """As `dwell_times`, by elimination that uses the rates out of the level and so needs no subtraction.
 
-    Grassmann, Taksar and Heyman (1985); Alfa, Xue and Ye (2002). A level that is hardly ever left keeps its digits.
+    Grassmann, Taksar and Heyman (1985); Alfa, Xue and Ye (2002). A level that is rarely left keeps its digits.
     """
     size = moves.shape[-1]
     work, leaves, pivots = moves.copy(), leaves.copy(), np.empty_like(leaves)
@@ -84,15 +84,15 @@ def _dwell_long(moves: Array, leaves: Array) -> Array:
 
 
 def inverse_dominant(dominant: Array) -> Array:
-    """Inverse of matrices with dominant rows, positive diagonal and nothing else positive: no term is negative.
+    """Inverse of matrices with dominant rows and only the diagonal positive; no element of it is negative.
 
-    Transposed, the dominance is by columns, elimination never swaps rows, and only like signs are added.
+    The transposed matrix is dominant by columns, so that elimination swaps no rows and adds only like signs.
     """
     return np.asarray(np.linalg.inv(dominant.swapaxes(-1, -2)).swapaxes(-1, -2), dtype=np.float64)
 
 
 def closed_by(off_diagonal: Array, down: Array) -> Array:
-    """Minus S of a level: its diagonal is what leaves."""
+    """Minus S of a level, with the rates out on its diagonal."""
     k = np.arange(off_diagonal.shape[-1])
     off_diagonal[:, k, k] = 0.0
     closed = -off_diagonal
@@ -100,15 +100,15 @@ def closed_by(off_diagonal: Array, down: Array) -> Array:
     return closed
 
 
-CYCLES: Final = 60  # of logarithmic reduction, each doubles the levels
+CYCLES: Final = 60  # of logarithmic reduction; each doubles the number of levels
 
 
 def tail_ratio(up: Array, local: Array, down: Array, *, settled: float = 1e-15) -> tuple[Array, Array, Array]:
-    """R of levels that repeat, p_{n+1} = p_n R, and two sums over the time until the level below is first visited.
+    """R of repeating levels, p_{n+1} = p_n R, and two integrals over the time until the first visit to the level below.
 
-    These are the mean times in the states, and the mean of the levels above that one, summed over the time: up times
-    the first is R (I - R)^-1, times the second R (I - R)^-2 1. R comes from G, the state at that first visit. All by
-    logarithmic reduction (Latouche and Ramaswami 1993): what happens until 1, 2, 4, ... levels up or down are left.
+    These are the mean times in the states, and the mean of the number of levels above, integrated over the time: up
+    times the first is R (I - R)^-1, times the second R (I - R)^-2 1. R comes from G, the state at that first visit. All
+    by logarithmic reduction (Latouche and Ramaswami 1993) over 1, 2, 4, ... levels up or down.
     """
     time = dwell_times(local, (up + down).sum(-1))
     rise, fall, area = time @ up, time @ down, time.sum(-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Closed networks that are too large for their exact solution: the Linearizer, with a law of who is at a station."""
+"""Closed networks too large for the exact solution: the Linearizer, with a distribution of requests at a station."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from planner.queueing._product_form import StationGroup, log_series
 from planner.queueing.checks import TINY
 from planner.results import Array
 
-# Estimates of how the shares change with one requester less: Chandy and Neuse (1982) stop after 3; 8 leave some 1e-4 of
-# the way to the limit (tests/queueing/test_multiclass.py).
+# Estimates of how the shares change with one requester less: Chandy and Neuse (1982) stop after 3; 8 leave about 1e-4
+# of the distance to the limit (tests/queueing/test_multiclass.py).
 LEVELS: Final = 8
-NOTHING: Final = 1e-18  # chance that adds nothing to a mean
-REACH: Final = 2000  # requests at one copy that the law of a station with several servers holds
+NOTHING: Final = 1e-18  # negligible probability
+REACH: Final = 2000  # most requests at one copy in the distribution of a station with several servers
 
 
 @dataclass(slots=True, kw_only=True)
 class _Station:
-    """One group; `gain` (scenarios, n) is (n + 1) f(n + 1) / f(n), `log_weight` the same of ln f(n); None if simple.
+    """One group; `gain` (scenarios, n) is (n + 1) f(n + 1) / f(n), `log_weight` ln f(n); both None if simple.
 
-    `tilt` (scenarios, classes) is where the last search of a law with a given mean ended, `end` how many n its law
-    held: the next begins there.
+    `tilt` (scenarios, classes) is the result of the last search for a distribution with a given mean, `end` its number
+    of n; the next search starts there.
     """
 
     group: StationGroup
@@ -37,7 +37,7 @@ class _Station:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _State:
-    """Where an iteration stands: numbers (scenarios, classes, groups) and throughput (scenarios, classes)."""
+    """State of an iteration: numbers (scenarios, classes, groups) and throughput (scenarios, classes)."""
 
     full: Array
     think: Array
@@ -52,11 +52,11 @@ def solve(
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """Throughput (scenarios, classes), numbers (.., groups), open numbers (scenarios, groups), changes of the shares.
 
-    `near` are throughput, numbers and changes of a network that is nearly the same: its changes are kept as they are.
-    `starts` keeps where every step ended: the same step of the next network begins there.
+    `near` has throughput, numbers and changes of a similar network; its changes are kept.
+    `starts` keeps the result of every step as the initial value of that step in the next network.
     Chandy and Neuse (1982): the shares of a class at the stations change by the same amount when one requester
-    leaves, whatever the population. Where a station has several servers or open requests, the arrival sees it as in
-    a birth and death process whose births slow down as the rest of the network empties.
+    leaves, at any population. A station with several servers or open requests is, to an arrival, a birth-death
+    process with births that slow down as the rest of the network empties.
     """
     stations = [_station(group, full) for group in groups]
     demands = np.stack([group.demand for group in groups], axis=-1)
@@ -82,7 +82,7 @@ def solve(
             part = _over(less, full)
             fewer = replace(state, full=less, queue=state.queue * part[..., None], rate=state.rate * part)
             found = _over(step(level, s, fewer).queue, less[..., None]) - share
-            deviation[..., s] += 0.5 * (found - deviation[..., s])  # whole steps may swing without end
+            deviation[..., s] += 0.5 * (found - deviation[..., s])  # full steps may oscillate
         state = step(level, classes, state)
     opened = [_open_number(station, state.queue[..., k].sum(-1)) for k, station in enumerate(stations)]
     return state.rate, state.queue, np.stack(opened, axis=-1), deviation
@@ -93,7 +93,7 @@ def _station(group: StationGroup, full: Array) -> _Station:
         return _Station(group=group)
     visiting = np.where((group.demand > 0).any(axis=0), full, 0.0).sum(-1)
     length = min(int(visiting.max()), REACH) + 1
-    settled = min(length, group.pace.shape[-1]) + 1  # from there on the weights are a geometric series
+    settled = min(length, group.pace.shape[-1]) + 1  # above this n the weights are a geometric series
     weights = log_series(group.pace, group.load, settled)
     step = weights[:, -1:] - weights[:, -2:-1]
     further = np.arange(1, max(length - settled, 0) + 1)
@@ -107,12 +107,12 @@ def _station(group: StationGroup, full: Array) -> _Station:
 
 
 def _over(number: Array, of: Array) -> Array:
-    """Quotient, 0 where there is nobody."""
+    """Quotient, 0 where the divisor is 0."""
     return np.asarray(np.where(of > 0, number / np.where(of > 0, of, 1.0), 0.0))
 
 
 def _seen(state: _State, deviation: Array) -> Array:
-    """Requests at each group that a requester of each class finds there, shape (scenarios, groups, classes)."""
+    """Requests that an arrival of each class finds at each group, shape (scenarios, groups, classes)."""
     full = state.full
     share = _over(state.queue, full[..., None])
     less = np.maximum(full[:, :, None] - np.eye(full.shape[-1])[None], 0.0)
@@ -129,10 +129,10 @@ def _core(
     mixing: tuple[float, float] = (-20.0, 0.9),
     most: int = 2000,
 ) -> _State:
-    """Numbers at the stations that the arrival theorem gives back, for one population.
+    """Fixed point of the arrival theorem: numbers at the stations, for one population.
 
-    Anderson's mixing of two steps (1965): plain repetition creeps where a station is nearly saturated.
-    It starts again every `restart` steps, with half steps from then on, and goes back a share inside `mixing`.
+    Anderson's mixing of two steps (1965), since plain iteration is slow where a station is nearly saturated.
+    It restarts every `restart` steps, with half steps from then on; the mixing factor is limited to `mixing`.
     """
     before, old = np.zeros_like(state.queue), state.queue
     people = np.maximum(state.full.sum(-1), 1.0)[:, None, None]
@@ -156,7 +156,7 @@ def _core(
 
 
 def _residence(state: _State, stations: Sequence[_Station], seen: Array) -> Array:
-    """Time of each class at each group, from what an arrival finds."""
+    """Residence time of each class at each group, from the requests that an arrival finds."""
     found = np.empty_like(state.demands)
     for k, station in enumerate(stations):
         group, demand = station.group, state.demands[..., k]
@@ -168,16 +168,16 @@ def _residence(state: _State, stations: Sequence[_Station], seen: Array) -> Arra
         else:
             comes = (demand > 0).any(axis=0)
             found[..., k] = 0.0
-            if not comes.any():  # its open requests are alone
+            if not comes.any():  # only open requests come here
                 continue
             found[:, comes, k] = demand[:, comes] * _stretch(station, each[:, comes], k, state)
     return found
 
 
 def _stretch(station: _Station, each: Array, k: int, state: _State) -> Array:
-    """Mean of (n + 1) / pace(n + 1) over what each class finds at a copy, shape (scenarios, classes).
+    """Mean of (n + 1) / pace(n + 1) over the n that each class finds at a copy, shape (scenarios, classes).
 
-    p(n) is in proportion to f(n) z^n times what the rest of the network weighs with n requesters less:
+    p(n) is proportional to f(n) z^n times the weight of the rest of the network with n requesters less:
     the product of 1 / (Z / i + d) over the i that are left, as if each further one slowed the rest by d.
     """
     assert station.gain is not None and station.log_weight is not None
@@ -205,7 +205,7 @@ def _stretch(station: _Station, each: Array, k: int, state: _State) -> Array:
 
 def _left_over(alone: Array, drag: Array, visiting: Array, length: int) -> Array:
     """Ln of the weight of the rest with n requesters less, n = 0, 1, ..., shape (scenarios, length)."""
-    left = visiting[:, None] - np.arange(1, length)[None]  # others that are elsewhere when the n-th comes
+    left = visiting[:, None] - np.arange(1, length)[None]  # others elsewhere when the n-th arrives
     least = np.maximum(left, 1.0)
     step = -np.log(np.maximum(alone[:, None] / least + drag[:, None], TINY))
     step = np.where(left >= 1, step, -np.inf)
@@ -215,14 +215,14 @@ def _left_over(alone: Array, drag: Array, visiting: Array, length: int) -> Array
 def _tilted(
     weight: Array, gain: Array, means: Array, most: int = 60, tilt: Array | None = None
 ) -> tuple[Array, Array, Array]:
-    """Mean of `gain` under the law weight(n) z^n of a given mean, for every class; that law; ln z, sought from `tilt`.
+    """Mean of `gain` under weight(n) z^n with given `means`; that distribution; ln z, searched from `tilt`.
 
-    Where the mean is more than `REACH` holds, all servers are busy and the gain grows with it.
+    For a mean too large for `REACH`, all servers are busy and the gain is extrapolated in proportion.
     """
     counts = np.arange(weight.shape[-1], dtype=np.float64)
     asked, means = means, np.minimum(means, 0.9 * REACH)
     moments = np.stack([counts**0, counts, counts**2], axis=-1)
-    far = 800.0  # logarithms of odds that float64 still holds
+    far = 800.0  # largest |ln z|
     low, high = np.full(means.shape, -far), np.full(means.shape, far)
     if tilt is None:
         tilt = weight[:, :1] - weight[:, 1:2] + np.log(np.maximum(means, TINY))
@@ -234,7 +234,7 @@ def _tilted(
         whole, mean, square = np.moveaxis(law @ moments, -1, 0)
         mean = mean / whole
         spread = np.maximum(square / whole - mean**2, TINY)
-        # relative error of a mean at which Newton's method ends: its last step is taken in the mean of `gain`
+        # Newton's method ends here; its last step is applied to the mean of `gain` below
         off = np.abs(mean - means) > 1e-8 * np.minimum(1 + means, spread)
         if not off.any():
             break
@@ -248,7 +248,7 @@ def _tilted(
 
 
 def _open_number(station: _Station, closed: Array) -> Array:
-    """Mean open requests of a group beside so many closed ones; linear where there is one server."""
+    """Mean open requests of a group, given its closed ones; linear for one server."""
     group = station.group
     if group.pace is None or not group.load.any():
         return np.asarray(group.load * group.copies)

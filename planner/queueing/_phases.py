@@ -1,12 +1,12 @@
-"""Servers in phases: the two-moment law of service, and the states and rates of a station.
+"""Servers in phases: the two-moment distribution of service, and the states and rates of a station.
 
 scv 1/k is Erlang-k; between 1/k and 1/(k - 1) a request has k - 1 or k equal stages (Tijms 1994, eq. A.3: mixed
 Erlang); above 1 it takes one of two exponential branches with balanced means (hyperexponential).
 
 A level n is the number of requests at the station; min(n, c) servers are occupied, each in one phase. A state of
-a level is how many servers are in each phase: a composition. A redrive gap is one more phase, the first: entered
-by a server that ends a service while a request waits, left to the start of a service. Scenarios with the same
-servers and phases are solved side by side.
+a level is the number of servers in each phase: a composition. A redrive gap is an additional first phase: a server
+enters it when it ends a service while a request waits, and leaves it to start a service. Scenarios with equal
+servers and phases are solved together.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from planner.queueing._birth_death import saturated_with_gaps
 from planner.queueing._levels import LARGE, closed_by, dwell_times, inverse_dominant, stationary, tail_ratio
 from planner.results import Array, Flags, Integers
 
-LEAST_SCV: Final = 1e-8  # with a hundred million stages nobody can tell a service from a deterministic one
+LEAST_SCV: Final = 1e-8  # a service of a hundred million stages is practically deterministic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseType:
-    """Service of mean 1, one element of the first axis a scenario, all with the same number of phases K.
+    """Service of mean 1, one scenario per element of the first axis, all with K phases.
 
     start : shape (scenarios, K), probability of the first phase; moves : (scenarios, K, K), rates between phases;
     leaves : (scenarios, K), rates of ending the service.
@@ -46,14 +46,14 @@ class PhaseType:
 
 
 def phase_count(scv: Array) -> Integers:
-    """Phases of the law: 1 for exponential, 2 above, k for scv in [1/k, 1/(k-1)); scv above 0."""
-    same = 1e-12  # relative; an scv written as 1/3 is Erlang-3
+    """Number of phases: 1 for scv 1, 2 above, k for scv in [1/k, 1/(k-1)); scv above 0."""
+    same = 1e-12  # relative tolerance, so that an scv of 1/3 is Erlang-3
     stages = np.ceil((1 - same) / np.maximum(scv, LEAST_SCV))
     return np.where(np.abs(scv - 1) <= same, 1, np.where(scv > 1, 2, np.maximum(stages, 2))).astype(np.int64)
 
 
 def phase_type(scv: Array, phases: int) -> PhaseType:
-    """Build the law for scenarios that have the same number of phases."""
+    """Service distribution of scenarios with the same number of phases."""
     start, leaves = np.zeros((scv.size, phases)), np.zeros((scv.size, phases))
     moves = np.zeros((scv.size, phases, phases))
     if phases == 1:
@@ -71,7 +71,7 @@ def phase_type(scv: Array, phases: int) -> PhaseType:
 
 
 def branch_shares(scv: Array) -> tuple[Array, Array]:
-    """Shares of the two branches with balanced means, for scv above 1; the rate of each is twice its share."""
+    """Probabilities of the two branches with balanced means, for scv above 1; the rate of each is twice that."""
     first = (1 + np.sqrt((scv - 1) / (scv + 1))) / 2
     return first, 0.5 / first / (scv + 1)
 
@@ -121,7 +121,7 @@ def change(occupied: int, phases: int, leave: int, enter: int) -> tuple[Integers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Station:
-    """Servers, their service law in units of `service` [s], inflation, and the mean gap [s] or None."""
+    """Servers, their service distribution in units of `service` [s], inflation, and the mean gap [s] or None."""
 
     servers: int
     service: Array
@@ -131,12 +131,12 @@ class Station:
 
     @property
     def phases(self) -> int:
-        """Phases of a server, the gap included."""
+        """Phases of a server, including the gap."""
         return self.law.phases + self.first
 
     @property
     def first(self) -> int:
-        """Index of the first phase of service: 1 where there is a gap."""
+        """Index of the first phase of service: 1 with a gap, else 0."""
         return int(self.gap is not None)
 
     def in_gap(self, level: int) -> Array:
@@ -149,7 +149,7 @@ class Station:
         return min(level, self.servers) - self.in_gap(level)
 
     def speed(self, level: int) -> Array:
-        """Rate of one unit of phase rate [1/s], scenario x state: slower with more in service."""
+        """Factor of the phase rates [1/s], scenario x state: slower with more in service."""
         more = np.maximum(self.served(level) - 1, 0)
         return 1 / (self.service[:, None] * (1 + self.inflation[:, None] * more))
 
@@ -176,7 +176,7 @@ class Station:
         return rates
 
     def down(self, level: int) -> Array:
-        """Rates to the level below [1/s]: a service ends, and its server takes a waiting request or idles."""
+        """Rates to the level below [1/s]: a service ends, and its server takes a waiting request or becomes idle."""
         occupied, first = min(level, self.servers), self.first
         here, speed = states(occupied, self.phases), self.speed(level)
         picks = level > self.servers
@@ -190,7 +190,7 @@ class Station:
         return rates
 
     def up(self, level: int) -> Array | None:
-        """Where an arrival leads, probabilities; None where the state stays the same (it waits)."""
+        """Transition probabilities of an arrival; None if it waits, so that the state stays the same."""
         if level >= self.servers:
             return None
         shares = np.zeros(
@@ -213,7 +213,7 @@ class Station:
 
 
 def solve_closed(n: int, think: Array, station: Station) -> Array:
-    """Sums of a closed station of n requesters, as `steady_of` takes them."""
+    """Sums of a closed station of n requesters, for `steady_of`."""
     ratios: list[Array] = []
     seen: Array | None = None
     for level in range(n, 0, -1):
@@ -235,8 +235,8 @@ def solve_closed(n: int, think: Array, station: Station) -> Array:
 def solve_crowded(n: int, think: Array, station: Station) -> Array:
     """As `solve_closed`, for think times up to the service time: from the full station down.
 
-    There ``p_n = p_{n+1} D_{n+1} (-T_n)^-1`` with T_n = A_n + D_n (-T_{n-1})^-1 lambda_{n-1} U_{n-1}, what lies below
-    level n acting on it; the other way the ratios of neighboring levels would leave float64 as the think time vanishes.
+    Here ``p_n = p_{n+1} D_{n+1} (-T_n)^-1`` with T_n = A_n + D_n (-T_{n-1})^-1 lambda_{n-1} U_{n-1}, which includes the
+    levels below n; upward, the ratios of neighboring levels would overflow as the think time vanishes.
     """
     steps: list[Array] = []
     moves = station.local(0)
@@ -260,7 +260,7 @@ def solve_crowded(n: int, think: Array, station: Station) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenSolution:
-    """What an open chain gives: the sums, the law at level c (normalized), R, and the sum of its powers."""
+    """Solution of an open chain: the sums, the distribution at level c (normalized), R, and the sum of its powers."""
 
     sums: Array
     full: Array
@@ -286,7 +286,7 @@ def solve_open(rate: Array, station: Station) -> OpenSolution:
         law = _times(sums.add(level, law, rate), ratios[top - 1 - level])
     full = sums.add(top, law, rate)
     scale = sums.scale.copy()
-    # levels above c, summed
+    # sum of the levels above c
     sums.add(top, rate[:, None] * _times(full, times), rate)
     full = full * (sums.scale / scale)[:, None]
     sums.values[2] += rate * _times(full, areas)[:, 0]
@@ -296,7 +296,7 @@ def solve_open(rate: Array, station: Station) -> OpenSolution:
 
 
 def _passage(station: Station, level: int, seen: Array | None) -> tuple[Array, Array]:
-    """(-S_n)^-1 and D_n, where `seen` is what the levels above add to the local block."""
+    """(-S_n)^-1 and D_n; `seen` is what the levels above add to the local block."""
     local, down = station.local(level), station.down(level)
     return dwell_times(local if seen is None else local + seen, down.sum(-1)), down
 
@@ -306,7 +306,7 @@ def _times(law: Array, matrix: Array) -> Array:
 
 
 class Sums:
-    """Running sums over the levels of a chain, rescaled where they grow too large."""
+    """Running sums over the levels of a chain, rescaled if they become too large."""
 
     def __init__(self, station: Station) -> None:
         self.station = station
@@ -315,7 +315,7 @@ class Sums:
         self.scale = np.ones(len(station.service))
 
     def add(self, level: int, law: Array, arrivals: Array) -> Array:
-        """Add one level with its (unnormalized) law; returns the law, rescaled with the sums."""
+        """Add one level with its (unnormalized) distribution; return that, rescaled like the sums."""
         station = self.station
         mass, gaps = law.sum(-1), law @ station.in_gap(level)
         waiting = mass * max(level - station.servers, 0) + gaps
@@ -335,12 +335,12 @@ class Sums:
         return np.stack([ends / total, *means, delayed / source, busy / ends])
 
 
-LARGEST_LEVEL: Final = 1_000  # states of one level: the solution inverts matrices of this size
+LARGEST_LEVEL: Final = 1_000  # states of a level, hence size of the matrices to invert
 
 
 def closed_in_phases(n: Array, z: Array, s: Array, c: Array, scv: Array, i: Array, g: Array) -> Array:
-    """Sums of closed stations with phases or gaps, as `steady_of` takes them."""
-    z = np.maximum(z, 1e-15 * s)  # no think time at all is the limit, at working precision
+    """Sums of closed stations with phases or gaps, for `steady_of`."""
+    z = np.maximum(z, 1e-15 * s)  # stands for no think time, to working precision
     result = np.empty((6, n.size))
     for part, station, (population, crowded) in _stations(s, np.minimum(n, c), scv, i, g, n, z <= s):
         solve = solve_crowded if crowded else solve_closed
@@ -352,7 +352,7 @@ def open_in_phases(
     rate: Array, s: Array, c: Array, scv: Array, i: Array | None = None, g: Array | None = None, *,
     largest: int = LARGEST_LEVEL,
 ) -> Iterator[tuple[Integers, Station, OpenSolution]]:  # fmt: skip
-    """Stable open stations with at most `largest` states a level, side by side: which, the station, what came out."""
+    """Solve stable open stations with at most `largest` states per level; yield indices, station, solution."""
     none = np.zeros_like(s)
     every = _stations(s, c, scv, none if i is None else i, none if g is None else g, largest=largest)
     for part, station, _ in every:
@@ -360,9 +360,9 @@ def open_in_phases(
 
 
 def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple[Array, Flags]:
-    """M/M/c with gaps: sums as `steady_of` takes them, and where it is stable.
+    """M/M/c with gaps: sums for `steady_of`, and where it is stable.
 
-    Saturated servers never idle: their throughput, service and gaps are those of `saturated_with_gaps`.
+    Saturated servers are never idle: their throughput, service and gaps are those of `saturated_with_gaps`.
     """
     capacity, busy = saturated_with_gaps(s, c, i, g)
     stable = rate < capacity
@@ -377,17 +377,17 @@ def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple
 def _stations(
     s: Array, c: Array, scv: Array, i: Array, g: Array, *keys: Array | Flags, largest: int = LARGEST_LEVEL
 ) -> Iterator[tuple[Integers, Station, tuple[int, ...]]]:  # fmt: skip
-    """Scenarios that are solved side by side, their station, and the `keys` that they have in common.
+    """Scenarios to solve together, their station, and their common `keys`.
 
-    The first of these keys is the population of a closed station: so many levels.
+    The first key is the population of a closed station, its number of levels.
     """
     if not (scv > 0).all():
         raise InputError("scv", 0.0, "above zero: deterministic service has no finite chain of phases")
     for index, (servers, width, gapped, *rest) in shapes(c, phase_count(scv), g > 0, *keys):
         states = _checked_size(servers, width + gapped, largest)
         if rest and rest[0] > (most := 200_000 // states):
-            raise InputError("population", rest[0], f"at most {most}: {states} states a level")
-        size = max(1, 2_000_000 // states**2)  # matrix elements of one kind held side by side
+            raise InputError("population", rest[0], f"at most {most}: {states} states per level")
+        size = max(1, 2_000_000 // states**2)  # bounds the matrix elements of one kind in memory
         for start in range(0, len(index), size):
             part = index[start : start + size]
             law = phase_type(scv[part], width)
@@ -400,17 +400,17 @@ def _stations(
 
 
 def _checked_size(servers: int, phases: int, largest: int) -> int:
-    # With two phases or more there are more states than servers, and than phases: no need to count them all.
+    # With two or more phases there are more states than servers or phases, so large ones need not be counted.
     least = max(servers, phases)
     states = least if least > largest and phases > 1 else state_count(servers, phases)
     if states > largest:
-        told = f"at most {largest} states a level; {phases} phases of a server make {states} or more"
-        raise InputError("servers", servers, told)
+        wanted = f"at most {largest} states per level; {phases} phases per server make {states} or more"
+        raise InputError("servers", servers, wanted)
     return states
 
 
 def shapes(*keys: Array | Integers | Flags) -> Iterator[tuple[Integers, tuple[int, ...]]]:
-    """Scenarios of each combination of whole numbers."""
+    """Group scenarios by their combination of whole numbers."""
     if keys[0].size == 0:
         return
     distinct, number = np.unique(

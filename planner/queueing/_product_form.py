@@ -17,11 +17,11 @@ from planner.results import Array
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StationGroup:
-    """Equal stations that share their visits evenly, scenarios side by side.
+    """Equal stations that share their visits evenly, for several scenarios.
 
-    `demand` (scenarios, classes) is that of all `copies` (scenarios,) together [s]; `pace` (scenarios, J) is how many
-    requests a copy works on when 1, 2, ..., J or more are there, None where nobody waits (a delay); `load`
-    (scenarios,) are open requests at each copy [erlang].
+    `demand` (scenarios, classes) is that of all `copies` (scenarios,) together [s]; `pace` (scenarios, J) is the number
+    of requests that a copy serves when 1, 2, ..., J or more are there, None for a delay station; `load` (scenarios,)
+    are open requests at each copy [erlang].
     """
 
     demand: Array
@@ -31,7 +31,7 @@ class StationGroup:
 
 
 def paces(servers: Array, most: int, load: Array) -> Array | None:
-    """min(j, servers), up to `most` requests; None where no more than the servers can ever be there."""
+    """min(j, servers), up to `most` requests; None if there are never more requests than servers."""
     if np.isinf(servers).all() or (not load.any() and (servers >= most).all()):
         return None
     finite = servers[np.isfinite(servers)]
@@ -45,8 +45,8 @@ def paces(servers: Array, most: int, load: Array) -> Array | None:
 def log_series(pace: Array, load: Array, most: int) -> Array:
     """Ln of the weight of n closed requests at one copy, shape (scenarios, most + 1).
 
-    With open requests beside them, f(n) is the sum over k of C(n + k, k) load^k / (pace(1) ... pace(n + k)): a finite
-    sum while the pace grows, and the tail of a negative binomial law from there on. All in units of e^load.
+    With open requests, f(n) is the sum over k of C(n + k, k) load^k / (pace(1) ... pace(n + k)): a finite sum while the
+    pace grows, then the tail of a negative binomial distribution. All in units of e^load.
     """
     end = pace.shape[-1]
     steps = np.log(pace[:, np.minimum(np.arange(max(most, end)), end - 1)])
@@ -62,7 +62,7 @@ def log_series(pace: Array, load: Array, most: int) -> Array:
         choose = gammaln(n + k + 1) - gammaln(k + 1) - gammaln(n + 1)
         growing = choose + xlogy(k, load[:, None]) - logs[:, n : n + k.size]
         tail = np.ones_like(ratio) if n >= end else betainc(end - n, n + 1, ratio)
-        with np.errstate(divide="ignore"):  # a tail below the range of float64 adds nothing
+        with np.errstate(divide="ignore"):  # a tail that underflows adds nothing
             tail = np.log(tail) + (end - n) * np.log(last) - logs[:, end] - (n + 1) * np.log1p(-ratio)
         found[:, n] = np.logaddexp.reduce(np.column_stack([growing, tail]), axis=-1) - load
     return found
@@ -71,8 +71,8 @@ def log_series(pace: Array, load: Array, most: int) -> Array:
 def series(group: StationGroup, scale: Array, most: int) -> Array:
     """Weight of n requests at all copies together times ``scale**n``, shape (scenarios, most + 1), largest 1.
 
-    The generating function of the group is that of a copy to the power of their number. Logarithms hold what a station
-    that is hardly left any server weighs.
+    The generating function of the group is that of a copy to the power of their number. Logarithms hold the weights of
+    a station with few servers left for closed requests.
     """
     counts = np.arange(1, most + 1)
     copies = group.copies[:, None]
@@ -89,7 +89,7 @@ def series(group: StationGroup, scale: Array, most: int) -> Array:
 
 
 def _power(base: Array, exponents: Array) -> Array:
-    """Each power series to its own whole power, by repeated squaring; normalized to a largest coefficient of 1."""
+    """Raise each power series to its own whole power by squaring; the largest coefficient is normalized to 1."""
     found = np.zeros_like(base)
     found[:, 0] = 1.0
     left = exponents.astype(np.int64)
@@ -104,7 +104,7 @@ def _power(base: Array, exponents: Array) -> Array:
 
 
 def _unit(values: Array) -> Array:
-    """Divide by the largest of each scenario: only ratios count."""
+    """Divide by the largest value of each scenario: only ratios matter."""
     return np.asarray(values / values.max(axis=tuple(range(1, values.ndim)), keepdims=True))
 
 
@@ -116,7 +116,7 @@ def convolved(one: Array, two: Array) -> Array:
         here: tuple[slice, ...] = (slice(None), *(slice(k, None) for k in at))
         start = (slice(None), *(slice(0, n - k) for n, k in zip(shape, at, strict=True)))
         value = one.reshape(len(one), -1)[:, np.ravel_multi_index(at, shape)]
-        if not value.any():  # most are nothing where one class alone visits a group
+        if not value.any():  # most are zero if only one class visits a group
             continue
         found[here] += _spread_over(value, len(shape)) * two[start]
     return found
@@ -124,9 +124,9 @@ def convolved(one: Array, two: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """A closed network on the lattice of its populations; `full` (scenarios, classes) is the population of each.
+    """A closed network on the lattice of its populations; `full` (scenarios, classes) are the full populations.
 
-    `scale` (scenarios, classes) multiplies all times of a class, so that no number leaves the range of float64.
+    `scale` (scenarios, classes) multiplies all times of a class, to stay in the range of float64.
     """
 
     full: Array
@@ -137,7 +137,7 @@ class Network:
 
     @classmethod
     def of(cls, full: Array, think: Array, groups: Sequence[StationGroup]) -> Network:
-        """Scale the times by about the throughput, as the asymptotic bounds give it."""
+        """Scale the times by about the throughput, estimated by the asymptotic bounds."""
         alone = think + sum((group.demand for group in groups), np.zeros_like(think))
         with np.errstate(divide="ignore"):
             scale = np.where(full > 0, full / alone, 1.0)
@@ -151,7 +151,7 @@ class Network:
 
     @property
     def total(self) -> int:
-        """Largest number of requesters in all."""
+        """Largest total number of requesters."""
         return sum(self.shape) - len(self.shape)
 
     def counts(self) -> Array:
@@ -170,7 +170,7 @@ class Network:
         return self._spread(one, group)
 
     def _spread(self, one: Array, group: StationGroup) -> Array:
-        """Weights by number to weights by class: the multinomial law of who they are."""
+        """Weights by class from weights by number: a multinomial distribution over the classes."""
         if len(self.shape) == 1:
             return one
         from scipy.special import gammaln
@@ -182,12 +182,12 @@ class Network:
         return np.asarray(one[:, number.astype(np.int64)] * np.exp(log))
 
     def thinking(self) -> Array:
-        """Weight of every population that thinks: a Poisson law of each class."""
+        """Weight of every thinking population: a Poisson distribution of each class."""
         log = self._log_weights(np.zeros((len(self.full), *self.shape)), self.think * self.scale)
         return _unit(np.exp(log - log.max(axis=tuple(range(1, log.ndim)), keepdims=True)))
 
     def _log_weights(self, log: Array, means: Array) -> Array:
-        """That of every population, to which each class of a mean m, (scenarios, classes), adds ln m^n / n!."""
+        """Weights from their logarithms `log` plus ln m^n / n! of each class, m its mean (scenarios, classes)."""
         from scipy.special import gammaln, xlogy
 
         for r, n in enumerate(self.counts()):
@@ -195,7 +195,7 @@ class Network:
         return log
 
     def fewer(self) -> list[Array]:
-        """The full population of every scenario less one requester of each class."""
+        """Full populations with one requester less, one array for each class."""
         return list(np.maximum(self.full - np.eye(self.full.shape[-1])[:, None], 0.0))
 
     def throughput(self, constants: Array) -> Array:
@@ -230,19 +230,19 @@ class Network:
         return self.throughput(before[-1]), queue, opened
 
     def _open_number(self, group: StationGroup, law: Array, number: Array) -> Array:
-        """Mean open requests of a group: load (n + 1) g(n + 1) / g(n) beside n closed ones."""
+        """Mean open requests of a group: load (n + 1) g(n + 1) / g(n), given n closed ones."""
         scale = self.group_scale(group)
         scale = np.where(scale > 0, scale, 1.0)
         one = series(group, scale, self.total + 1)
         n = np.arange(self.total + 1)
-        # states too rare for float64 have no part in the mean
+        # states that underflow do not contribute to the mean
         gain = np.divide(one[:, 1:], one[:, :-1], out=np.zeros_like(one[:, 1:]), where=one[:, :-1] > 0)
         beside = group.load[:, None] * (n + 1) * gain / scale[:, None]
         axes = tuple(range(1, law.ndim))
         return np.asarray((law * beside[:, number.astype(np.int64)]).sum(axes) / law.sum(axes))
 
     def _reflected(self, values: Array) -> Array:
-        """values(N - n) for the full population N of each scenario, 0 beyond it."""
+        """values(N - n) for the full population N of each scenario, 0 for n > N."""
         index, whole, axes = np.indices(self.shape), self.full.astype(np.int64), len(self.shape)
         at = [_spread_over(whole[:, r], axes) - index[r][None] for r in range(axes)]
         inside = reduce(np.logical_and, [each >= 0 for each in at])
@@ -252,7 +252,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """All of a network but one group, so that changes of that group cost a sum and no convolution."""
+    """A network without one group, so that a change of that group costs a sum, not a convolution."""
 
     network: Network
     full: Array
@@ -260,7 +260,7 @@ class Rest:
 
     @classmethod
     def of(cls, network: Network) -> Rest:
-        """Convolve the groups of a network that lacks one."""
+        """Convolve the groups of a network without one."""
         constants = network.thinking()
         for group in network.groups:
             constants = _unit(convolved(network.weights(group), constants))
@@ -277,5 +277,5 @@ class Rest:
 
 
 def _spread_over(values: NDArray[Any], axes: int) -> NDArray[Any]:
-    """A number a scenario in front of so many axes of the lattice."""
+    """Add `axes` trailing axes for the lattice to an array of one number per scenario."""
     return values.reshape(-1, *[1] * axes)

@@ -1,7 +1,7 @@
-"""Roots of increasing functions, many side by side: where a law meets its target.
+"""Roots of increasing functions, vectorized: where a model meets its target.
 
-The method is that of `scipy.optimize.elementwise.find_root`, which takes two to four times as long for the few dozen
-scenarios of a question, and does not say on which side of the root its answer lies.
+The method is that of `scipy.optimize.elementwise.find_root`, which takes two to four times as long for a few dozen
+scenarios and does not say on which side of the root its answer lies.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def increasing_root(
     """Largest x of [low, high], to working precision, at which an increasing function is not above zero.
 
     Chandrupatla's bracketing (1997): inverse quadratic steps where they are safe, else halving. `function` is
-    called as ``function(x, *arguments)`` with the scenarios that are not settled yet. The answer is `low` where
-    the function is above zero there, `high` where it is nowhere above zero.
+    called as ``function(x, *arguments)`` with the scenarios that have not converged yet. The answer is `low` if
+    the function is above zero there, `high` if it is nowhere above zero.
     """
     best = np.array(np.broadcast_to(low, np.shape(high)), dtype=np.float64)
     at_low, at_high = function(best, *arguments), function(high, *arguments)
@@ -35,7 +35,7 @@ def increasing_root(
     half = 0.5
     share = np.full(index.size, half)
     flat = best.ravel()
-    most = 400  # plain halving of any interval of float64 needs fewer once the unit is right
+    most = 400  # plain bisection of any interval of float64 needs fewer
     for _ in range(most):
         if index.size == 0:
             return flat.reshape(best.shape)
@@ -58,7 +58,7 @@ def increasing_root(
 
 
 def enclose(function: Callable[[Array], Array], high: Array) -> Array:
-    """Double the upper ends until the function is above zero at each."""
+    """Double each upper end until the function is above zero there."""
     while (short := function(high) <= 0).any():
         high = np.where(short, 2 * high, high)
     return high

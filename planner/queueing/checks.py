@@ -1,4 +1,4 @@
-"""Arguments of the queueing laws: what each means, and its check, by which it becomes a broadcast float64 array."""
+"""Arguments of the queueing models: their meaning, and checks that turn them into broadcast float64 arrays."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from planner.errors import InputError
 from planner.results import Array, Flags
 
 LARGEST: Final = 1e150
-"""Largest number taken, and one over the least above zero where zero is none: products of two stay within float64."""
-TINY: Final = float(np.finfo(float).tiny)  # what divides in place of 0
-BLOCK: Final = 16_384  # scenarios at a time: their vectors stay in the cache
+"""Largest number allowed, and reciprocal of the smallest positive one, so that products stay in the float64 range."""
+TINY: Final = float(np.finfo(float).tiny)  # divisor in place of 0
+BLOCK: Final = 16_384  # scenarios at a time, so that their vectors stay in the cache
 
 
 def positive(name: str, values: ArrayLike, unit: str = "") -> Array:
@@ -31,7 +31,7 @@ def positive(name: str, values: ArrayLike, unit: str = "") -> Array:
 
 
 def nonnegative(name: str, values: ArrayLike, unit: str = "") -> Array:
-    """Check for finite numbers, zero or above."""
+    """Check for finite numbers of zero or above."""
     expected = "numbers, zero or above and up to 1e150"
     given = _require(name, values, unit, lambda v: (v >= 0) & (v <= LARGEST), expected)
     return given + 0.0 if np.signbit(given).any() else given  # minus zero is zero
@@ -46,7 +46,7 @@ def count(name: str, values: ArrayLike, *, least: int = 1) -> Array:
 
 
 def servers(values: ArrayLike) -> Array:
-    """Check for numbers of servers of a station, inf where nobody waits."""
+    """Check for numbers of servers of a station, inf for a delay station."""
     return _require("servers", values, "", lambda v: v >= 1, "at least 1, inf for a delay station")
 
 
@@ -56,7 +56,7 @@ def probability(name: str, values: ArrayLike) -> Array:
 
 
 def plain(values: ArrayLike) -> NDArray[np.generic]:
-    """Numbers as an array of their own kind; TypeError for truth values, texts, dates, complex numbers and masks."""
+    """Numbers as an array of their own type; TypeError for bools, text, dates, complex numbers and masks."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError("an array with a mask")
     given = np.asarray(values)
@@ -77,7 +77,7 @@ def broadcast(**arrays: Array) -> list[Array]:
 
 
 class Argument(NamedTuple):
-    """What an argument of the laws means, and how it is checked."""
+    """Check, unit and meaning of an argument of the models."""
 
     check: Callable[..., Array]
     unit: str
@@ -119,19 +119,19 @@ def arguments(**given: ArrayLike) -> list[Array]:
     return broadcast(**checked(**given))
 
 
-Law = TypeVar("Law", bound=Callable[..., Any])
+Model = TypeVar("Model", bound=Callable[..., Any])
 
 
-def law(function: Law) -> Law:
-    """Complete the docstring of a law: the arguments that it does not explain itself, and what all laws raise."""
+def documented(function: Model) -> Model:
+    """Complete the docstring of a model: arguments that it does not explain itself, and common errors."""
     text = inspect.getdoc(function)
     if not text:  # python -OO
         return function
     before, after = re.split(r"^(?=Returns\n-)", text, maxsplit=1, flags=re.MULTILINE)
     before, _, own = before.partition("Parameters\n----------\n")
-    told = dict(re.findall(r"^(\w+) : (.*\n(?:    .*\n)+)", own, re.MULTILINE))
+    explained = dict(re.findall(r"^(\w+) : (.*\n(?:    .*\n)+)", own, re.MULTILINE))
     names = inspect.signature(function).parameters.items()
-    own = "".join(f"{name} : {told.get(name) or _told(name, each)}" for name, each in names)
+    own = "".join(f"{name} : {explained.get(name) or _explanation(name, each)}" for name, each in names)
     if "Raises\n------\n" not in after:
         raises = "Raises\n------\nInputError\n    An argument outside its domain.\n\n"
         after = re.sub(r"^(?=(?:Notes|References)\n-)", raises, after, count=1, flags=re.MULTILINE)
@@ -139,7 +139,7 @@ def law(function: Law) -> Law:
     return function
 
 
-def _told(name: str, argument: inspect.Parameter) -> str:
+def _explanation(name: str, argument: inspect.Parameter) -> str:
     _, unit, meaning = ARGUMENTS[name]
     kind = "array_like" if argument.default is argument.empty else "array_like, optional"
     return f"{kind}\n    {meaning}{f' [{unit}]' if unit else ''}.\n"
@@ -158,7 +158,7 @@ def _require(
     good = np.empty(array.size, dtype=bool)
     flat = array.reshape(-1)
     with np.errstate(invalid="ignore"):
-        for start in range(0, flat.size, BLOCK):  # what is compared stays in the cache
+        for start in range(0, flat.size, BLOCK):  # blocks stay in the cache
             good[start : start + BLOCK] = holds(flat[start : start + BLOCK])
     if not good.all():
         raise InputError(name, _shown(given.reshape(-1)[np.argmin(good)]), expected, unit)
@@ -166,5 +166,5 @@ def _require(
 
 
 def _shown(value: object) -> object:
-    """The offending element as a plain number; an integer beyond float64 keeps its digits."""
+    """The offending element as a plain number; an integer too large for float64 keeps its digits."""
     return value.item() if isinstance(value, np.generic) else value

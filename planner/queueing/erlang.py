@@ -2,8 +2,8 @@
 
 1/B(c, a) = sum over j of c!/(c - j)! a^-j. Three ways, each where it is exact to working precision:
 
-* few servers: that sum by Horner's rule, scenarios of equal c side by side, two operations a term;
-* many, loads up to c + 5 sqrt(c): the Poisson law, 1/B = P(X <= c) / P(X = c), with Loader's deviance (2000);
+* few servers: that sum by Horner's rule, scenarios of equal c together, two operations per term;
+* many, loads up to c + 5 sqrt(c): Poisson probabilities, 1/B = P(X <= c) / P(X = c), with Loader's deviance (2000);
 * many, larger loads: the continued fraction of the incomplete gamma function (Legendre), which then needs
   two dozen terms.
 """
@@ -21,16 +21,16 @@ from planner.queueing import checks
 from planner.results import Array
 
 Way = Callable[[Array, Array], Array]
-FEW: Final = 128  # servers; their factorial stays within float64
+FEW: Final = 128  # most servers for Horner's rule; their factorial fits into float64
 
 
 def inverse_blocking(load: Array, servers: Array) -> Array:
-    """1/B in the common shape of the arguments; inf where B underflows, servers 0 or more."""
+    """1/B in the broadcast shape of the arguments; inf where B underflows; servers 0 or more."""
     return _by_size(load, servers, _few, lambda a, c: np.exp(_log_inverse_many(a, c)))
 
 
 def log_inverse_blocking(load: Array, servers: Array) -> Array:
-    """Logarithm of 1/B, finite also where B underflows; inf at no load."""
+    """Logarithm of 1/B, finite even where B underflows; inf without load."""
     result = _by_size(load, servers, lambda a, c: np.log(_few(a, c)), _log_inverse_many)
     lost = np.isinf(result) & (load > 0)  # Horner's rule overflowed: 1/B = c! a^-c e^a P(X <= c)
     a, c = load[lost], servers[lost]
@@ -39,7 +39,7 @@ def log_inverse_blocking(load: Array, servers: Array) -> Array:
 
 
 def _by_size(load: Array, servers: Array, of_few: Way, of_many: Way) -> Array:
-    """One way for few servers and one for many, each of flat arrays; in the common shape of the arguments."""
+    """Apply one function of flat arrays for few servers and one for many; result in the broadcast shape."""
     shape, load, servers = load.shape, load.ravel(), servers.ravel()
     many = servers > FEW
     with np.errstate(over="ignore", divide="ignore"):
@@ -52,7 +52,7 @@ def _by_size(load: Array, servers: Array, of_few: Way, of_many: Way) -> Array:
 
 
 def _few(load: Array, servers: Array) -> Array:
-    """Horner's rule, grouped by the number of servers (a radix sort of bytes)."""
+    """Horner's rule, grouped by the number of servers (radix sort of bytes)."""
     if servers.size == 0:
         return np.empty(0)
     if servers[0] == servers[-1] and (servers == servers[0]).all():
@@ -104,12 +104,12 @@ def _log_inverse_many(load: Array, servers: Array) -> Array:
 
 
 def log_poisson(k: Array, mean: Array) -> Array:
-    """Logarithm of P(X = k), X Poisson and k above FEW: Loader's saddle point form, which cancels nowhere."""
+    """Logarithm of P(X = k), X Poisson and k above FEW: Loader's saddle point form, without cancellation."""
     return -_stirling_error(k) - deviance(k, mean) - 0.5 * np.log(2 * np.pi * k)
 
 
 def deviance(k: Array, mean: Array) -> Array:
-    """K ln(k / mean) + mean - k, accurate also where k is close to the mean."""
+    """K ln(k / mean) + mean - k, accurate even for k close to the mean."""
     distance = (k - mean) / (k + mean)
     square = distance * distance
     series, close = np.zeros_like(square), 0.1
@@ -124,7 +124,7 @@ def _stirling_error(k: Array) -> Array:
     return (1 / 12 - (1 / 360 - 1 / 1260 / (k * k)) / (k * k)) / k
 
 
-@checks.law
+@checks.documented
 def erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     """Probability that a request finds all servers busy and is lost (M/M/c/c).
 
@@ -149,12 +149,12 @@ def erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     >>> float(erlang_b(2.0, 3).round(4))
     0.2105
     """
-    # there may be no servers at all
+    # zero servers are allowed
     given = checks.checked(offered_load=offered_load) | {"servers": checks.count("servers", servers, least=0)}
     return 1 / inverse_blocking(*checks.broadcast(**given))
 
 
-@checks.law
+@checks.documented
 def erlang_c(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     """Probability that a request has to wait (M/M/c).
 
@@ -163,7 +163,7 @@ def erlang_c(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     Returns
     -------
     ndarray
-        Delay probability in the broadcast shape; 1 where the load reaches the servers.
+        Delay probability in the broadcast shape; 1 where the load is not below the servers.
 
     References
     ----------

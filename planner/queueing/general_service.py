@@ -1,16 +1,16 @@
-"""M/G/c: the mean wait by published closed forms and exactly, its law where it is known.
+"""M/G/c: the mean wait by published closed forms and exactly, its distribution where it is known.
 
-All take waits in units of the service time, flat arrays, stable scenarios with at least two servers.
+All functions take waits in units of the service time, flat arrays, stable scenarios with at least two servers.
 
-At most half a unit of exponent per server group: the roots of z^c = exp(lambda (z - 1)) inside the unit circle,
+M/D/c near saturation, c (rho - 1 - ln rho) up to .5: the roots of z^c = exp(lambda (z - 1)) inside the unit circle,
 z_k = -W(-rho w_k e^-rho) / rho with Lambert's W and the c-th roots of one w_k (Crommelin 1932; Franx 2001),
 
     Lq = lambda / (2 (c - lambda)) - lambda / 2 - (c - 1) / 2 + sum Re 1 / (1 - z_k),
     P(no delay) = (c - lambda) / product (1 - z_k).
 
-They cancel at light load. There the random walk of arrivals less departures gives series of positive terms
-(Spitzer 1956): Lq = sum over m of E[(N_m - m c)^+] / m and -ln P(no delay) = sum P(N_m >= m c) / m with N_m
-Poisson of mean m lambda, whose terms fall like exp(-m c (rho - 1 - ln rho)).
+These formulas lose digits at light load. There the random walk of arrivals less departures gives series of positive
+terms (Spitzer 1956): Lq = sum over m of E[(N_m - m c)^+] / m and -ln P(no delay) = sum P(N_m >= m c) / m with N_m
+Poisson of mean m lambda; terms fall like exp(-m c (rho - 1 - ln rho)).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def allen_cunneen(exponential: Array, scv: Array) -> Array:
 
 
 def cosmetatos_1975(exponential: Array, scv: Array, load: Array, servers: Array) -> Array:
-    """W = scv W_M + (1 - scv) W_D with his explicit M/D/c wait; the mixture is of 1976."""
+    """W = scv W_M + (1 - scv) W_D with Cosmetatos's explicit M/D/c wait; the mixture dates from 1976."""
     light: Array = (1 - load / servers) * (servers - 1) * (np.sqrt(4 + 5 * servers) - 2) / (16 * load)
     return scv * exponential + (1 - scv) * exponential / 2 * (1 + light)
 
@@ -53,7 +53,7 @@ def kimura_1986(exponential: Array, deterministic: Array, scv: Array) -> Array:
 def boxma_cohen_huffels_1979(exponential: Array, deterministic: Array, scv: Array, servers: Array) -> Array:
     """W = (1 + scv) W_D W_M / (2 alpha W_D + (1 - alpha) W_M).
 
-    alpha = ((1 + scv) / gamma - c - 1) / (c - 1), gamma the mean of the least of c residual services.
+    alpha = ((1 + scv) / gamma - c - 1) / (c - 1), gamma the mean of the shortest of c residual services.
     """
     alpha = ((1 + scv) / least_residual(scv, servers) - servers - 1) / (servers - 1)
     return (1 + scv) * deterministic * exponential / (2 * alpha * deterministic + (1 - alpha) * exponential)
@@ -74,7 +74,7 @@ def takahashi_1977(exponential: Array, deterministic: Array, scv: Array) -> Arra
 
 
 def _log_moment(alpha: Array, scv: Array) -> Array:
-    """Ln E S^alpha of the two-moment law with mean 1."""
+    """Ln E S^alpha of the two-moment distribution with mean 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         branches = np.logaddexp(*((1 - alpha) * np.log(2 * share) for share in branch_shares(scv)))
         above: Array = gammaln(1 + alpha) + branches - np.log(2)
@@ -86,10 +86,10 @@ def _log_moment(alpha: Array, scv: Array) -> Array:
 
 
 def least_residual(scv: Array, servers: Array) -> Array:
-    """Mean of the least of c residual services (mean service 1): integral of (1 - G_e)^c, by a trapezoid rule.
+    """Mean of the shortest of c residual services (mean service 1): integral of (1 - G_e)^c, by the trapezoidal rule.
 
-    t = exp(v - exp(-v)) / c turns the half line into one on which the integrand falls doubly exponentially. G_e is
-    the law of what is left of a service that is seen under way: it reaches as far as the longer branch.
+    t = exp(v - exp(-v)) / c maps the half line to the line, where the integrand falls doubly exponentially. G_e is
+    the distribution of the residual time of a service in progress; its range is that of the longer branch.
     """
     nodes = np.arange(-4.6, max(8.6, 4.1 + np.log1p(scv.max(initial=0.0))), 0.15)
     time = np.exp(nodes - np.exp(-nodes))
@@ -113,18 +113,18 @@ def _residual_stages(time: Array, scv: Array) -> Array:
 
 
 def _integrated_tail(x: Array, stages: Array) -> Array:
-    """Integral from x of the tail of an Erlang law with unit rate; zero stages take no time."""
+    """Integral from x of the tail of an Erlang distribution with unit rate; zero stages take no time."""
     some = np.maximum(stages, 1)
     fewer = np.where(stages > 1, gammaincc(np.maximum(stages - 1, 1), x), 0.0)
     return np.where(stages > 0, np.maximum(stages * gammaincc(some, x) - x * fewer, 0.0), 0.0)
 
 
 def deterministic(load: Array, servers: Array, most: int = 1_000_000) -> tuple[Array, Array]:
-    """Queue length and delay probability of stable scenarios, 0 < load < servers, by at most so many terms or roots."""
+    """Queue length and delay probability of stable M/D/c, 0 < load < servers, with at most `most` terms or roots."""
     queue, delay = np.empty_like(load), np.empty_like(load)
     rho = load / servers
     exponent = servers * (rho - 1 - np.log(rho))
-    # From this exponent on the terms fall by e^-0.5 or more each; beyond e^-42 they are nothing.
+    # With this exponent each term falls by e^-0.5 or more; below e^-42 terms are negligible.
     fast = 0.5
     short = exponent >= fast
     for chosen, size, solve in (
@@ -133,8 +133,8 @@ def deterministic(load: Array, servers: Array, most: int = 1_000_000) -> tuple[A
     ):
         index = np.flatnonzero(chosen)
         if index.size and float(size[index].max()) > most:
-            told = f"at most {2 * most} with constant service near saturation"
-            raise InputError("servers", float(servers[index].max()), told)
+            wanted = f"at most {2 * most} with constant service near saturation"
+            raise InputError("servers", float(servers[index].max()), wanted)
         for batch in batches(size[index]):
             part = index[batch]
             queue[part], delay[part] = solve(load[part], servers[part], int(size[part].max()))
@@ -145,7 +145,7 @@ def _by_roots(load: Array, servers: Array, pairs: int) -> tuple[Array, Array]:
     rho = load / servers
     k = np.arange(1, pairs + 1)
     c = servers[:, None]
-    # Roots come in conjugate pairs k and c - k; k = c / 2 stands alone, k above c / 2 belongs to nobody.
+    # Roots come in conjugate pairs k and c - k; k = c / 2 has no partner, k above c / 2 is padding.
     weight = np.where(2 * k < c, 2.0, np.where(2 * k == c, 1.0, 0.0))
     unit = np.exp(2j * np.pi * k / c)
     gap = 1 + lambertw(-(rho * np.exp(-rho))[:, None] * unit) / rho[:, None]  # 1 - z_k
@@ -177,11 +177,11 @@ CLOSED_FORMS: Final[dict[str, tuple[bool, Callable[..., Array]]]] = {
     "takahashi_1977": (True, lambda m, d, v, a, c: takahashi_1977(m, d, v)),
 }
 METHODS: Final = ("auto", "exact", *CLOSED_FORMS)
-# Of the closed forms the most accurate on either side of scv 1, where both are exact: no jump between them.
+# The most accurate closed forms on either side of scv 1, where both are exact, so that there is no jump.
 BEST_BELOW, BEST_ABOVE = "takahashi_1977", "boxma_cohen_huffels_1979"
 
-# Largest relative error of the wait seen for scv up to 1, 2, 4 and 10, against "exact" for 2 to 16 servers,
-# utilization .3 to .99 and scv from .25; nothing was compared elsewhere.
+# Largest observed relative error of the wait for scv up to 1, 2, 4 and 10, against "exact" for 2 to 16 servers,
+# utilization .3 to .99 and scv from .25; other regions were not compared.
 COMPARED_SCV: Final = (1.0, 2.0, 4.0, 10.0)
 LEAST_COMPARED_SCV: Final = 0.25
 MOST_COMPARED_SERVERS: Final = 16
@@ -199,24 +199,25 @@ KNOWN_ERRORS: Final[dict[str, tuple[float, ...]]] = {
 class GeneralSteady(Steady):
     """Steady state of M/G/c, with the method behind each element.
 
-    `known_error` is the largest relative error of `wait_time` seen against the exact law in this region: 0 where exact,
-    NaN where no comparison was made; `method` is "exact" or the name of the closed form.
+    `known_error` is the largest observed relative error of `wait_time` in this region: 0 where exact, NaN where no
+    comparison was made; `method` is "exact" or the name of the closed form.
     """
 
     known_error: Array = quantity("known error")
     method: Names
 
 
-@checks.law
+@checks.documented
 def mgc(
     arrival_rate: ArrayLike, service_time: ArrayLike, servers: ArrayLike, scv: ArrayLike, method: str = "auto"
 ) -> GeneralSteady:
-    """Steady state of M/G/c, service by the two-moment law of `scv`.
+    """Steady state of M/G/c, with the two-moment distribution of service for `scv`.
 
     "exact" is M/D/c by its roots for scv 0, Pollaczek and Khinchine for one server, M/M/c for scv 1, and else the
-    matrix-geometric solution of M/PH/c. "auto" takes the exact law where that is a closed form or a series
-    (scv 0, scv 1, one server), else `takahashi_1977` for scv below 1 and `boxma_cohen_huffels_1979` above. Two
-    moments do not determine M/G/c: at equal mean and scv other laws differ by tens of percent from two servers on.
+    matrix-geometric solution of M/PH/c. "auto" takes the exact solution where that is a closed form or a series
+    (scv 0, scv 1, one server), else `takahashi_1977` for scv below 1 and `boxma_cohen_huffels_1979` above. Two moments
+    do not determine M/G/c: with two or more servers, other distributions of equal mean and scv differ by tens of
+    percent.
 
     Parameters
     ----------
@@ -230,13 +231,13 @@ def mgc(
     Returns
     -------
     GeneralSteady
-        In the broadcast shape; the closed forms give Erlang's C as delay probability. Where the load reaches the
-        servers `stable` is False and waits are infinite.
+        In the broadcast shape; the closed forms give Erlang's C as delay probability. Where the load is not below the
+        servers, `stable` is False and waits are infinite.
 
     Raises
     ------
     InputError
-        An argument outside its domain, an unknown method, "exact" with more phases than the chain can hold, or
+        An argument outside its domain, an unknown method, "exact" with too many phases for the chain, or
         constant service with more than 2,000,000 servers near saturation.
 
     References
@@ -324,17 +325,17 @@ def _matrix_geometric(load: Array, c: Array, scv: Array) -> tuple[Array, Array]:
 
 
 def _closed(load: Array, c: Array, scv: Array, method: str) -> tuple[Array, Array]:
-    """Wait and delay by a closed form, which for one server is Pollaczek's and Khinchine's."""
+    """Wait and delay by a closed form; for one server, by Pollaczek and Khinchine."""
     delay = erlang_c(load, c)
     exponential = delay / (c - load)
     needs, form = CLOSED_FORMS[method]
     wait = exponential * (1 + scv) / 2
-    least = 1e-280  # of the service time: below, W_D leaves float64 and the forms have no digits
+    least = 1e-280  # in service times; below that W_D underflows and the forms have no digits
     several = np.flatnonzero((c > 1) & (exponential > least))
     regular = np.ones(several.size)
     if needs:
         regular = deterministic(load[several], c[several])[0] / load[several]
-        fixed = scv[several] == 0  # where the form is its own argument
+        fixed = scv[several] == 0  # there the form is exactly W_D
         wait[several[fixed]] = regular[fixed]
         usable = ~fixed & (regular > least)
         regular = regular[usable]
@@ -345,7 +346,7 @@ def _closed(load: Array, c: Array, scv: Array, method: str) -> tuple[Array, Arra
 
 
 def known_error(name: Names, utilization: Array, servers: Array, scv: Array) -> Array:
-    """Largest error seen against the exact law, `KNOWN_ERRORS`."""
+    """Largest observed error relative to the exact solution, from `KNOWN_ERRORS`."""
     low, high = (0.3, 0.99)
     compared = (servers <= MOST_COMPARED_SERVERS) & (utilization >= low) & (utilization <= high)
     compared &= (scv >= LEAST_COMPARED_SCV) & (scv <= COMPARED_SCV[-1])

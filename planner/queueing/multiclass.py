@@ -1,4 +1,4 @@
-"""Closed networks of several classes, open classes beside them: exact where small, else by the Linearizer."""
+"""Closed networks of several classes, also with open classes: exact where small, else by the Linearizer."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from planner.queueing import _linearizer, checks
 from planner.queueing._product_form import Network, StationGroup, paces
 from planner.results import Array, Result, quantity
 
-LARGEST_EXACT: Final = 1_000  # populations of a lattice, from none to the full one
-LARGEST_POPULATION: Final = 400  # requesters of an exact network: beyond it float64 overflows
+LARGEST_EXACT: Final = 1_000  # points of the population lattice
+LARGEST_POPULATION: Final = 400  # requesters of an exact network; float64 overflows above that
 
 Method = Literal["auto", "exact", "linearizer"]
 
@@ -25,9 +25,9 @@ Method = Literal["auto", "exact", "linearizer"]
 class MulticlassSteady(Result):
     """Steady state of a closed network of several classes.
 
-    `throughput` and `response_time`, without think time, have the shape (..., classes); `queue_length`, those in
-    service included, and `residence_time` [s] over all visits (..., classes, stations); `utilization` of one server,
-    open requests included and 0 for delay stations, and `open_number`, the mean open requests at all stations of a
+    `throughput` and `response_time` (without think time) have the shape (..., classes); `queue_length` (including those
+    in service) and `residence_time` [s] over all visits (..., classes, stations); `utilization` of one server
+    (including open requests, 0 for delay stations) and `open_number`, the mean open requests at all stations of a
     group, (..., stations). `exact` says whether it is the exact solution.
     """
 
@@ -52,10 +52,10 @@ def closed_network(
 ) -> MulticlassSteady:
     """Solve closed networks of several classes over groups of equal stations.
 
-    X_r = G(N - e_r) / G(N), with G the convolution of the weights of all groups; a group of M equal stations weighs
-    what the M-th power of the generating function of one says. Open requests at a station multiply the ways in
-    which it holds n closed ones. Beyond 1,000 populations or 400 requesters the Linearizer takes over; `method`
-    chooses one of the two.
+    X_r = G(N - e_r) / G(N), with G the convolution of the weights of all groups; the weights of a group of M equal
+    stations are the coefficients of the M-th power of the generating function of one. Open requests at a station
+    multiply the ways to have n closed ones there. Above 1,000 populations or 400 requesters the Linearizer is used;
+    `method` chooses one of the two.
 
     Parameters
     ----------
@@ -66,13 +66,13 @@ def closed_network(
     think_time : array_like, shape (..., classes), optional
         Mean time between an answer and the next request [s].
     servers : array_like, shape (..., stations), optional
-        Servers of one station of a group; any number of at least 1 where no open requests come, inf for a delay.
+        Servers of one station of a group; any number of at least 1 without open requests, inf for a delay.
     copies : array_like, shape (..., stations), optional
         Equal stations of a group, visited evenly.
     open_load : array_like, shape (..., stations), optional
         Rate times service time of open requests at each single station [erlang].
     method : {"auto", "exact", "linearizer"}, optional
-        Exact solution where it is small enough, or one of the two.
+        "auto" is the exact solution if the network is small enough.
 
     Returns
     -------
@@ -82,15 +82,15 @@ def closed_network(
     Raises
     ------
     InputError
-        An argument outside its domain, open requests that alone saturate a station, or a network too large for its
+        An argument outside its domain, open requests that alone saturate a station, or a network too large for the
         exact solution.
     ConvergenceError
-        The Linearizer did not settle.
+        The Linearizer did not converge.
 
     Notes
     -----
-    Exact for exponential service that is the same for all classes at a station, or processor sharing. The error of
-    the Linearizer against the exact solution is held by a test: 5 % of the throughput at most.
+    Exact for exponential service that is the same for all classes at a station, or processor sharing. The Linearizer's
+    error of the throughput is at most 5 % of the exact solution in our tests.
 
     References
     ----------
@@ -131,7 +131,7 @@ def small_enough(full: Array) -> bool:
 
 
 def _choose(full: Array, method: Method) -> bool:
-    """Whether to take the exact solution."""
+    """Whether to use the exact solution."""
     small = small_enough(full)
     if method == "exact" and not small:
         raise InputError(
@@ -159,7 +159,7 @@ class _Case:
         cls, demands: ArrayLike, population: ArrayLike, think_time: ArrayLike, servers: ArrayLike, copies: ArrayLike,
         open_load: ArrayLike,
     ) -> _Case:  # fmt: skip
-        """Check, and broadcast the scenarios."""
+        """Check the arguments and broadcast the scenarios."""
         work = checks.nonnegative("demands", demands, "s")
         counts = checks.count("population", population, least=0)
         if work.ndim < 2 or counts.ndim < 1 or work.shape[-2] != counts.shape[-1]:  # noqa: PLR2004 - classes, stations
@@ -207,7 +207,7 @@ class _Case:
         ]
 
     def solve(self, *, exact: bool) -> tuple[Array, Array, Array]:
-        """Block by block, so that memory stays bounded."""
+        """Solve block by block, to bound memory."""
         size = math.prod(int(n) + 1 for n in self.full.max(axis=0)) if exact else 64
         block = max(1, 2_000_000 // size)  # numbers of one block of scenarios
         parts: list[Sequence[Array]] = []
@@ -222,7 +222,7 @@ class _Case:
 
 
 def _check_open(servers: Array, load: Array) -> None:
-    """Open requests need room, and whole servers beside them."""
+    """Refuse open requests that saturate a station, or a fraction of a server with open requests."""
     if (load >= servers).any():
         worst = int(np.argmax(load / servers))
         raise InputError(
@@ -231,5 +231,5 @@ def _check_open(servers: Array, load: Array) -> None:
     most = 5_000
     parts = (load > 0) & ((servers != np.rint(servers)) | (np.isfinite(servers) & (servers > most)))
     if parts.any():
-        told = f"a whole number of at most {most}, or inf, where open requests come"
-        raise InputError("servers", float(servers[parts][0]), told)
+        wanted = f"a whole number of at most {most}, or inf, with open requests"
+        raise InputError("servers", float(servers[parts][0]), wanted)

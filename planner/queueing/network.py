@@ -1,4 +1,4 @@
-"""Closed networks of queues and delays: exact mean value analysis of one class, for every population up to its own."""
+"""Closed networks of queues and delays: exact mean value analysis of one class, for every population up to N."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Known = dict[tuple[int, ...], tuple[Array, Array]]
 class NetworkSteady(Result):
     """Steady state of a closed network for every number of requesters.
 
-    The next to last axis of the station arrays, the last of the others, is the population 1, 2, ..., N. The last axis
-    of `queue_length`, `residence_time` (over all visits) and `utilization` (0 for delay stations) is the station;
-    numbers include those in service, and the response time has no think time in it.
+    The last axis of `queue_length`, `residence_time` (over all visits) and `utilization` (0 for delay stations) is the
+    station, the one before it the population 1, 2, ..., N, which is the last axis of the other arrays. Numbers include
+    requests in service; the response time does not include think time.
     """
 
     population: Array = quantity("population")
@@ -31,7 +31,7 @@ class NetworkSteady(Result):
     utilization: Array = quantity("utilization")
 
     def quantities(self) -> dict[str, tuple[str, str]]:
-        """The number of the station stands before them: the table has a row a population and station."""
+        """Station number first: the table has a row per population and station."""
         return {"station": ("", ""), **Result.quantities(self)}
 
     @property
@@ -40,7 +40,7 @@ class NetworkSteady(Result):
         return np.broadcast_to(np.arange(self.queue_length.shape[-1]), self.queue_length.shape)
 
     def _aligned(self, name: str) -> Array:
-        """Numbers of the network stand beside each of its stations."""
+        """Repeat numbers of the network for each of its stations."""
         values = np.asarray(getattr(self, name))
         return values if values.ndim == self.queue_length.ndim else values[..., None]
 
@@ -63,7 +63,7 @@ def mva(
     think_time : array_like, shape (...), optional
         Mean time between an answer and the next request [s].
     servers : array_like, shape (stations,), optional
-        Servers of each station; inf is a delay station, where nobody queues.
+        Servers of each station; inf for a delay station.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def mva(
     Raises
     ------
     InputError
-        An argument outside its domain, no time at all in a cycle, or a network too large for its exact solution.
+        An argument outside its domain, a cycle that takes no time, or a network too large for the exact solution.
 
     References
     ----------
@@ -94,13 +94,12 @@ def mva(
         demands=work.sum(-1), think_time=checks.nonnegative("think_time", think_time, "s")
     )
     stations = _servers(servers, work.shape[-1])
-    # With a server for everybody nobody queues.
+    # With a server for every requester there is no queue.
     effective = np.where(stations >= most, np.inf, stations)
     _check_size(most, total.size, stations, effective)
     if (total + pause <= 0).any():
         raise InputError("demands", 0.0, "some demand or think time in every cycle", "s")
-    # A think time that vanishes beside the demands is none: its reciprocal would overflow.
-    # of the demands, far below what float64 resolves
+    # A think time negligible relative to the demands counts as zero: its reciprocal would overflow.
     pause = np.where(pause > 1e-290 * total, pause, 0.0)
     full = np.broadcast_to(work, (*total.shape, stations.size))
     throughput, residence = _solve(
@@ -129,17 +128,19 @@ def _check_size(
     requesters: int = 100_000,
     multiple: int = 8,
 ) -> None:
-    """Refuse what takes more than some 10 s or GB; the work doubles with each multi-server station."""
+    """Refuse networks that take more than about 10 s or several GB; each multi-server station doubles the work."""
     several, left = (int(((each > 1) & np.isfinite(each)).sum()) for each in (servers, effective))
     if several > multiple:
         raise InputError("servers", several, f"at most {multiple} multi-server stations")
     laws = effective[(effective > 1) & np.isfinite(effective)].sum()
     if population * 2**left > requesters:
-        told = f"at most {requesters} requesters, half as many with each multi-server station"
-        raise InputError("population", population, told)
+        wanted = f"at most {requesters} requesters, half as many with each multi-server station"
+        raise InputError("population", population, wanted)
     if population > (most := int(numbers / max(scenarios * (servers.size + laws), 1)) - 1):
-        told = f"at most {max(most, 0)} requesters with {scenarios * servers.size} stations, of all scenarios together"
-        raise InputError("population", population, told)
+        wanted = (
+            f"at most {max(most, 0)} requesters with {scenarios * servers.size} stations in all scenarios"
+        )
+        raise InputError("population", population, wanted)
 
 
 def _servers(servers: ArrayLike, stations: int) -> Array:
@@ -153,7 +154,7 @@ def _servers(servers: ArrayLike, stations: int) -> Array:
 def _solve(
     demands: Array, think: Array, servers: Array, most: int, names: tuple[int, ...], known: Known
 ) -> tuple[Array, Array]:
-    """Solve the stations `names` alone; each network met on the way, by its stations, is solved once."""
+    """Solve the network of the stations `names`; each subnetwork is solved once and kept in `known`."""
     if names not in known:
         here = list(names)
         multiple = np.flatnonzero((servers[here] > 1) & np.isfinite(servers[here])).tolist()
@@ -176,14 +177,14 @@ def _recursion(
     queue = np.zeros((scenarios, stations))
     queues = np.where(np.isinf(servers), 0.0, 1.0)
     pace = np.where(np.isinf(servers), 1.0, servers)
-    # P(j requests at a station), j = 0..servers - 1; the empty network has none anywhere.
+    # P(j requests at a station), j = 0..servers - 1; all stations of the empty network are empty.
     idle = {k: np.eye(1, int(servers[k])).repeat(scenarios, axis=0) for k in without}
     for n in range(1, most + 1):
         ahead = 1 + queues * queue
         for k, law in idle.items():
             ahead[:, k] += law[:, :-1] @ np.arange(law.shape[-1] - 1, 0, -1)
         residence[:, n] = demands / pace * ahead
-        with np.errstate(divide="ignore"):  # a part of a network may take no time at all
+        with np.errstate(divide="ignore"):  # a part of a network may take no time
             throughput[:, n] = n / (think + residence[:, n].sum(-1))
         with np.errstate(invalid="ignore"):
             flow = throughput[:, n, None] * residence[:, n]

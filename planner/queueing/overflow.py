@@ -1,28 +1,28 @@
-"""A group of servers that takes what overflows from others, known only by its load and how bursty that is.
+"""A group of servers that takes the overflow of others, described by its load and peakedness only.
 
-The number of busy servers moves by single steps. In equilibrium as many requests lead from k to k + 1 as ends lead
-back, so the law p and the flow of requests that find k tell all: the mean time from k to k + 1 is
-``sum over j <= k of p(j) / flow(k)``, and from k + 1 to k it is ``sum over j > k of p(j) / flow(k)``. A level that is
-rarely reached is reached after an exponential time (Keilson, 1979, Markov Chain Models, chapter 8), so no request of an
-interval t finds n or more with probability ``P(n or fewer at the start) exp(-t / H(n + 1))``, H the mean time to the
-level: exact in the limit of rare levels.
+The number of busy servers changes in single steps. In equilibrium the flow from k to k + 1 equals that back, so the
+distribution p and the flow of requests that find k determine everything: the mean time from k to k + 1 is
+``sum over j <= k of p(j) / flow(k)``, and from k + 1 to k it is ``sum over j > k of p(j) / flow(k)``. The time to a
+rarely reached level is exponential (Keilson, 1979, Markov Chain Models, chapter 8), so no request of an interval t
+finds n or more with probability ``P(n or fewer at the start) exp(-t / H(n + 1))``, H the mean time to the level: exact
+in the limit of rare levels.
 
-Let D be the requests that overflowed and are not yet served to the end, in service or waiting. They come at the rate
-``r(D) = (m + (z - 1) D) / z`` for each mean holding time, and each leaves at rate 1: one in service ends, one that
-waits is taken by the group or by the server that it overflowed from, whichever is free first. So D has mean m and
-variance m z whatever the number of servers (binomial for z < 1, Poisson for z = 1, negative binomial for z > 1), and
-a request fails to find a free server where D is at least their number:
+Let D be the requests that overflowed and are still in service or waiting. They arrive at the rate
+``r(D) = (m + (z - 1) D) / z`` per mean holding time, and each leaves at rate 1: a service ends, or a waiting request is
+taken by the group or by the server from which it overflowed, whichever is free first. So D has mean m and variance m z
+for any number of servers (binomial for z < 1, Poisson for z = 1, negative binomial for z > 1), and a request finds no
+free server if D is at least their number:
 
     fail fraction = sum over k >= c of p(k) r(k) / m.
 
 Arrival rates that are linear in the number present are Delbrouck's (1981, "A unified approximate evaluation of
 congestion functions for smooth and peaky traffics", IEEE Trans. Comm. 29); peakedness as the second number of an
-overflow is Wilkinson's (1956). That each waiting request leaves at rate 1 holds while they wait for different
-servers; where many wait for few, the model is optimistic.
+overflow is Wilkinson's (1956). Each waiting request leaves at rate 1 only while they wait for different servers; if
+many wait for few, the model is optimistic.
 
-What a counter shows over long intervals follows from the same chain. With g(k) the rate of what is counted, G its mean
+Counts over long intervals follow from the same chain. With g(k) the rate of the counted events, G its mean
 and h the solution of its Poisson equation, ``h(k + 1) - h(k) = -sum over j <= k of p(j) (g(j) - G) / (p(k) r(k))``,
-the variance of a count grows as ``G + 2 sum of p(k) g(k) h(k + 1)`` for each holding time (Asmussen, 2003, Applied
+the variance of a count grows as ``G + 2 sum of p(k) g(k) h(k + 1)`` per holding time (Asmussen, 2003, Applied
 Probability and Queues, section I.7).
 """
 
@@ -39,23 +39,23 @@ from planner.queueing import checks
 from planner.queueing._levels import LARGE
 from planner.results import Array, Result, quantity
 
-TINY: Final = 1e-290  # below it a state is never seen
+TINY: Final = 1e-290  # a state with less probability never occurs
 
 
 def most_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:
-    """Law of the most busy servers that a request finds in an interval."""
+    """Distribution of the most busy servers that a request finds in an interval."""
     below = np.maximum(np.cumsum(law, axis=-1), TINY)
     rise = np.divide(below, flow, out=np.full_like(below, LARGE), where=flow > TINY)
     reach = np.minimum(np.cumsum(rise * below, axis=-1) / below, LARGE)[..., : servers + 1]
     none_from = below[..., : servers + 1] * _unreached(interval, reach)
     none_from = np.minimum.accumulate(none_from[..., ::-1], axis=-1)[..., ::-1]
-    # chance of any try that is left where none is likely
+    # keep a positive probability of at least one try
     none_at_all = np.minimum(none_from[..., :1], 1.0 - 1e-15)
     return np.maximum(np.diff(none_from, axis=-1, append=1.0), 0.0) / (1.0 - none_at_all)
 
 
 def fewest_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:
-    """Law of the fewest busy servers that a request finds in an interval."""
+    """Distribution of the fewest busy servers that a request finds in an interval."""
     above = np.cumsum(law[..., ::-1], axis=-1)[..., ::-1]
     back = np.concatenate([np.zeros_like(flow[..., :1]), flow[..., :-1]], axis=-1)
     fall = np.divide(above, back, out=np.full_like(above, LARGE), where=back > TINY) * above
@@ -68,10 +68,9 @@ def fewest_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> 
 
 
 def _unreached(interval: ArrayLike, reach: Array) -> Array:
-    """Chance that a level is not reached in the interval."""
+    """Probability that a level is not reached in the interval."""
     length = np.asarray(interval, dtype=np.float64)[..., None]
-    # mean time that divides in place of 0
-    # exponent beyond which a chance is 0
+    # 1e-12 avoids a division by 0; above an exponent of 700 the probability is 0
     chance: Array = np.exp(-np.minimum(length / np.maximum(reach, 1e-12), 700.0))
     return chance
 
@@ -80,7 +79,7 @@ def _unreached(interval: ArrayLike, reach: Array) -> Array:
 class OverflowGroup(Result):
     """A group of `servers` fed by overflow; arrays have the shape of load and peakedness, times are in holding times.
 
-    `law` is the probability of D = 0, 1, ... requests, `flow` the requests that find D, for each holding time; both
+    `law` is the probability of D = 0, 1, ... requests, `flow` the rate of requests that find D, per holding time; both
     have the shape (..., states).
     """
 
@@ -120,12 +119,12 @@ class OverflowGroup(Result):
         of_tries = tries + 2.0 * (self.flow * after_try).sum(axis=-1)
         of_fails = fails + 2.0 * (failing * after_fail).sum(axis=-1)
         both = fails + (self.flow * after_fail + failing * after_try).sum(axis=-1)
-        some = fails > 1e-12 * tries  # share of fails whose variance rounding would decide
+        some = fails > 1e-12 * tries  # with fewer fails rounding determines the variance
         safe = np.where(some, fails, 1.0)
         return of_tries / tries, np.where(some, of_fails / safe, 1.0), np.where(some, both / safe, 0.0)
 
     def _potential(self, flow: Array) -> Array:
-        """h(k + 1) for each k: what more will be counted, having come to k + 1."""
+        """h(k + 1) for each k: the expected surplus of the count after reaching k + 1."""
         mean = flow.sum(axis=-1, keepdims=True)
         surplus = np.cumsum(flow - self.law * mean, axis=-1)
         seen = self.flow > TINY
@@ -136,7 +135,7 @@ class OverflowGroup(Result):
         return centered
 
     def most_found(self, tries: ArrayLike) -> Array:
-        """Law of the most busy servers that a request finds in an interval.
+        """Distribution of the most busy servers that a request finds in an interval.
 
         Parameters
         ----------
@@ -146,13 +145,13 @@ class OverflowGroup(Result):
         Returns
         -------
         ndarray, shape (..., servers + 1)
-            Probability of 0, 1, ... servers; finding all busy is a fail [1].
+            Probability of 0, 1, ... servers; a request that finds all busy fails [1].
         """
         interval = checks.nonnegative("tries", tries) / self.load
         return most_found(self.law, self.flow, interval, self.servers)
 
     def fewest_found(self, tries: ArrayLike) -> Array:
-        """Law of the fewest busy servers that a request finds in an interval.
+        """Distribution of the fewest busy servers that a request finds in an interval.
 
         Parameters
         ----------
@@ -169,9 +168,9 @@ class OverflowGroup(Result):
 
 
 def _of_mean(mean: Array, law: Array, most: Array, rounding: float = 1e-12) -> Array:
-    """Give the `most` requests that there can be, where peakedness is below 1, the weight with which the mean is right.
+    """For peakedness below 1, set the probability of the largest number, `most`, so that the mean is right.
 
-    It is known but where sources are no whole number; what is below `rounding` beside the largest stays as it is.
+    It is already right if the number of sources is whole; a probability below `rounding` of the largest is kept.
     """
     k = np.arange(float(law.shape[-1]))
     fewer = np.where(k < most, law, 0.0)
@@ -181,14 +180,14 @@ def _of_mean(mean: Array, law: Array, most: Array, rounding: float = 1e-12) -> A
 
 
 def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> OverflowGroup:
-    """Servers that take what overflows from others and let wait what finds none of them free.
+    """Servers that take the overflow of others; requests that find none of them free wait.
 
     Parameters
     ----------
     load : array_like
         Mean requests in an infinite group, any shape: rate of requests x mean holding time [erlang].
     peakedness : array_like
-        Variance over mean of the requests in an infinite group [1]; below 1 as near as whole requests can come.
+        Variance over mean of the requests in an infinite group [1]; below 1 only approximately: requests are whole.
     servers : int
         Servers of the group [1].
 
@@ -200,12 +199,12 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
     Raises
     ------
     InputError
-        A load or a peakedness that is not above 0, servers that are no whole number, or more than 4096 states.
+        A load or peakedness that is not above 0, servers that are not a whole number, or more than 4096 states.
 
     Notes
     -----
-    ``p(k + 1) / p(k) = r(k) / (k + 1)`` with ``r(k) = (m + (z - 1) k) / z``; its law is binomial, Poisson or
-    negative binomial.
+    ``p(k + 1) / p(k) = r(k) / (k + 1)`` with ``r(k) = (m + (z - 1) k) / z``: a binomial, Poisson or negative binomial
+    distribution.
 
     References
     ----------
@@ -230,8 +229,7 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
     if given.ndim:
         raise InputError("servers", given.tolist(), "one whole number")
     count = int(given)
-    # standard deviations of the load beyond which states are left out
-    # the same in peakednesses, for small loads
+    # states above 9 standard deviations, or above 30 peakednesses for small loads, are left out
     most = float((mean + 9.0 * np.sqrt(mean * shape) + 30.0 * np.maximum(shape, 1.0)).max())
     states = max(int(most), count) + 2
     if states > (largest := 4096):
@@ -243,7 +241,7 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
     with np.errstate(divide="ignore"):
         step = np.log(rate[..., :-1]) - np.log(k[1:])
     logs = np.concatenate([np.zeros((*mean.shape, 1)), np.cumsum(step, axis=-1)], axis=-1)
-    # ln of a probability below which it is 0 in effect
+    # smaller probabilities are practically 0
     law = np.exp(np.maximum(logs - logs.max(axis=-1, keepdims=True), -650.0))
     law[logs == -np.inf] = 0.0
     law = _of_mean(mean[..., None], law, (rate > 0.0).sum(axis=-1, keepdims=True))

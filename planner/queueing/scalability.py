@@ -17,19 +17,19 @@ from planner.results import Array, Result, quantity
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Free parameters after gamma: the special cases, from the simplest to the full law.
+# Free parameters besides gamma: the special cases, from the simplest to the full model.
 LAWS: Final[dict[str, tuple[int, ...]]] = {"linear": (), "amdahl": (1,), "usl": (1, 2)}
-WORTH: Final = 0.95  # a richer law has to lower the leave-one-out error at least this far
+WORTH: Final = 0.95  # a richer model must lower the leave-one-out error at least by this factor
 STARTS: Final = ((0.0, 0.0), (0.05, 1e-4), (0.5, 1e-2))  # contention and coherency from which fits begin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scalability(Result):
-    """A fitted scalability law.
+    """A fitted scalability model.
 
     `law` is "linear" (alpha = beta = 0), "amdahl" (beta = 0) or "usl", the one with the least `leave_one_out` error:
-    root mean square of predicting each point from the others, by law [1/s]. `residuals` are measured less fitted
-    throughput.
+    root mean square error of predicting each point from the others, by model [1/s]. `residuals` are measured minus
+    fitted throughput.
     """
 
     gamma: Array = quantity("throughput of one", "1/s")
@@ -44,7 +44,7 @@ class Scalability(Result):
 
     @property
     def peak_concurrency(self) -> Array:
-        """Concurrency of the largest throughput, sqrt((1 - alpha) / beta), 1 at least; inf where it never falls."""
+        """Concurrency of the largest throughput, sqrt((1 - alpha) / beta), at least 1; inf if it never falls."""
         if self.alpha + self.beta >= 1 and (self.beta > 0 or self.alpha > 1):
             return np.asarray(1.0)
         return np.asarray(np.sqrt((1 - self.alpha) / self.beta) if self.beta > 0 else np.inf)
@@ -58,7 +58,7 @@ class Scalability(Result):
         return np.asarray(self.gamma / self.alpha if self.alpha > 0 else np.inf)
 
     def throughput(self, n: ArrayLike) -> Array:
-        """Throughput that the fitted law gives.
+        """Throughput by the fitted model.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class Scalability(Result):
         if x is not None or y is not None or self.gamma.size != 1:
             return Result.plot(self, x, y, axes)
         axes = axes or style.new_axes()
-        # concurrency up to which a law without a peak is drawn
+        # a model without a peak is drawn up to 32
         n = np.linspace(1.0, min(2 * float(self.peak_concurrency), 32.0), 100)
         rate, error = self.throughput(n), self.leave_one_out[self.law]
         axes.fill_between(n, rate - error, rate + error, color=style.COLORS[0], alpha=style.BAND,
@@ -88,7 +88,7 @@ class Scalability(Result):
         return axes
 
 
-@checks.law
+@checks.documented
 def usl(n: ArrayLike, gamma: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Array:
     """Throughput by the Universal Scalability Law.
 
@@ -120,8 +120,8 @@ def usl(n: ArrayLike, gamma: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Ar
 def fit_usl(n: ArrayLike, throughput: ArrayLike) -> Scalability:
     """Fit the Universal Scalability Law by least squares, coefficients never negative.
 
-    Linear scaling, Amdahl's law and the full law are each fitted; the simplest stays unless a richer one predicts
-    left-out points better.
+    Linear scaling, Amdahl's law and the full model are each fitted; the simplest one is kept unless a richer one
+    predicts left-out points better.
 
     Parameters
     ----------
@@ -133,8 +133,8 @@ def fit_usl(n: ArrayLike, throughput: ArrayLike) -> Scalability:
     Returns
     -------
     Scalability
-        Parameters with standard errors (0 where a special case fixes one, NaN where no degree of freedom is left
-        or the parameter stands at its bound of 0).
+        Parameters with standard errors (0 if a special case fixes the parameter, NaN if no degree of freedom is left
+        or the parameter is at its bound of 0).
 
     Raises
     ------
@@ -167,12 +167,12 @@ def fit_usl(n: ArrayLike, throughput: ArrayLike) -> Scalability:
         raise InputError("n", concurrency.tolist(), "at least two different values")
     scale = float(measured.max())
     scaled = measured / scale
-    # A law is only tried where leaving out a point still determines it.
+    # A model is tried only if it is determined with one point left out.
     tried = {name: free for name, free in LAWS.items() if len(free) + 2 <= distinct or not free}
     fits = {name: _fit(concurrency, scaled, free, STARTS) for name, free in tried.items()}
     errors = {name: _leave_one_out(concurrency, scaled, tried[name], fits[name]) for name in tried}
     chosen = "linear"
-    perfect = 1e-9  # of the largest throughput: a law without error is not improved upon
+    perfect = 1e-9  # relative to the largest throughput: a model without error needs no improvement
     for name in tried:
         if errors[chosen] > perfect and errors[name] < WORTH * errors[chosen]:
             chosen = name
@@ -197,7 +197,7 @@ def _curve(values: Array, n: Array) -> Array:
 
 
 def _fit(n: Array, x: Array, free: tuple[int, ...], starts: tuple[tuple[float, float], ...]) -> Array:
-    """Gamma, alpha and beta for a scaled throughput, those not free at 0."""
+    """Gamma, alpha and beta for a scaled throughput; parameters that are not free are 0."""
     from scipy.optimize import least_squares
 
     values = np.zeros(3)
@@ -219,23 +219,23 @@ def _fit(n: Array, x: Array, free: tuple[int, ...], starts: tuple[tuple[float, f
     found = [tight(residuals, first, gradient, bounds=(0, np.inf)) for first in firsts]
     converged = [one for one in found if one.success]
     if not converged:
-        raise CalibrationError("the scalability law: least squares did not converge")
+        raise CalibrationError("the scalability model: least squares did not converge")
     values[places] = min(converged, key=lambda one: float(one.cost)).x
     return values
 
 
 def _gradient(values: Array, n: Array) -> Array:
-    """Derivatives of the throughput by gamma, alpha and beta, one row a point."""
+    """Derivatives of the throughput by gamma, alpha and beta, one row per point."""
     share = n / (1 + values[1] * (n - 1) + values[2] * n * (n - 1))
     slope = -values[0] * share * share * (n - 1) / n
     return np.stack([share, slope, slope * n], axis=1)
 
 
 def _deviations(values: Array, n: Array, x: Array, free: tuple[int, ...]) -> Array:
-    """Standard errors from the gradient at the fit; parameters at their bound are held there."""
+    """Standard errors from the gradient at the fit, with parameters at their bound fixed."""
     places = np.array([0, *free])
     deviations = np.zeros(3)
-    zero = 1e-10  # up to here a coefficient is at its bound
+    zero = 1e-10  # a smaller coefficient is at its bound
     at_bound = places[(places > 0) & (values[places] <= zero)]
     held = np.setdiff1d(places, at_bound)
     deviations[at_bound] = np.nan
@@ -251,7 +251,7 @@ def _deviations(values: Array, n: Array, x: Array, free: tuple[int, ...]) -> Arr
 
 
 def _leave_one_out(n: Array, x: Array, free: tuple[int, ...], fit: Array) -> float:
-    """Root mean square error of each point from a fit to the others, which starts at the fit to all."""
+    """Root mean square error of each point by a fit to the others, started at the fit to all."""
     misses = []
     for point in range(n.size):
         others = np.arange(n.size) != point

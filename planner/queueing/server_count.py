@@ -19,7 +19,7 @@ from planner.results import Array, Flags, Integers
 Kind = Literal["wait_time", "delay_probability", "response_quantile"]
 
 
-@checks.law
+@checks.documented
 def min_servers(
     arrival_rate: ArrayLike,
     service_time: ArrayLike,
@@ -32,7 +32,7 @@ def min_servers(
     """Fewest servers with which an open queue meets a target; several targets must all be met.
 
     The mean wait C S / (c - a), the delay probability C and the response quantile of M/M/c all fall with c, so
-    that the answer c meets the target by `mmc` and c - 1 does not. With `scv` other than 1 the law is `mgc`.
+    that the answer c meets the target by `mmc` and c - 1 does not. With `scv` other than 1 the model is `mgc`.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def min_servers(
     return np.asarray(np.maximum.reduce(found).reshape(shape), dtype=np.int64)
 
 
-@checks.law
+@checks.documented
 def max_load(
     service_time: ArrayLike,
     servers: ArrayLike,
@@ -94,7 +94,7 @@ def max_load(
     Returns
     -------
     ndarray
-        Arrival rate in the broadcast shape of all arguments [1/s]; the target is met there, to the last digit.
+        Arrival rate in the broadcast shape of all arguments [1/s]; the target is met there, up to rounding.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def max_load(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """What is to be met: `kind`, its limit, and for a quantile the goal -ln(1 - p) of the logarithm of the tail."""
+    """A target: `kind`, its limit, and for a quantile the goal -ln(1 - p) of the logarithm of the tail."""
 
     kind: Kind
     limit: Array
@@ -131,7 +131,7 @@ class _Target:
         return _Target(kind=self.kind, limit=self.limit[index], goal=self.goal[index])
 
     def excess(self, delay: Array, wait: Array, spare: Array, s: Array) -> Array:
-        """By how much `wait` [services] exceeds the limit, rising with the load, inf if saturated; `spare` is c - a."""
+        """Excess of `wait` [services] over the limit, rising with the load, inf if saturated; `spare` is c - a."""
         if self.kind == "wait_time":
             return wait * s - self.limit
         if self.kind == "delay_probability":
@@ -140,16 +140,16 @@ class _Target:
         return np.where(spare > 0, tail + self.goal, np.inf)
 
     def need(self, s: Array) -> Array:
-        """What `reach` has to come up to, by server: the target without a division in every step."""
+        """Value that `reach` must attain, per server: the target without a division in every step."""
         if self.kind == "wait_time":
             with np.errstate(over="ignore"):
                 return s / self.limit
         return 1 / self.limit if self.kind == "delay_probability" else self.goal
 
     def reach(self, k: int, load: Array, inverse: Array, s: Array) -> Array:
-        """What k servers reach, by server: with spare servers d, d (d/B + a)/k for the wait, (d/B + a)/k for the delay.
+        """Value of k servers, per server: with spare servers d, d (d/B + a)/k for the wait, (d/B + a)/k for the delay.
 
-        For a quantile minus the logarithm of the tail. `inverse` is 1/B.
+        For a quantile, minus the logarithm of the tail. `inverse` is 1/B.
         """
         held = np.minimum(load, k)
         spare = k - held
@@ -180,9 +180,7 @@ def _prepared(
         arrays["p"] = checks.probability("response_quantile[0]", share)
         arrays["response_quantile"] = checks.positive("response_quantile[1]", seconds, "s")
         if (given["scv"] != 1).any():
-            raise InputError(
-                "scv", float(given["scv"][given["scv"] != 1].flat[0]), "1 where a quantile is asked for"
-            )
+            raise InputError("scv", float(given["scv"][given["scv"] != 1].flat[0]), "1 for a quantile")
     if len(arrays) == len(given):
         raise InputError("wait_time", None, "a target: wait_time, delay_probability or response_quantile")
     broadcast = checks.broadcast(**arrays)
@@ -191,8 +189,10 @@ def _prepared(
     if "p" in flat and (short := flat["response_quantile"] <= goal * flat["service_time"]).any():
         row = int(np.argmax(short))
         limit, needed = flat["response_quantile"][row], goal[row] * flat["service_time"][row]
-        told = f"no number of servers answers that share within {limit:.6g} s: service takes {needed:.6g} s"
-        raise InfeasibleError(told)
+        problem = (
+            f"no number of servers answers that share within {limit:.6g} s: service takes {needed:.6g} s"
+        )
+        raise InfeasibleError(problem)
     targets = [_Target(kind=kind, limit=flat[kind], goal=goal) for kind in get_args(Kind) if kind in flat]
     return broadcast[0].shape, [flat[name] for name in given], targets
 
@@ -200,11 +200,11 @@ def _prepared(
 def _fewest(
     rate: Array, s: Array, v: Array, target: _Target, *, largest: float = 1e15, light: float = 100.0
 ) -> Array:
-    """Counted up to a light load; beyond the largest, floats do not tell a count from the next one."""
+    """Fewest servers, by recursion for a light load; loads above `largest` are refused: floats skip counts there."""
     load = rate * s
     if load.max(initial=0.0) > largest:
         raise InputError("arrival_rate * service_time", float(load.max()), f"at most {largest:g}", "erlang")
-    answer = np.ones_like(load)  # without load one server meets anything
+    answer = np.ones_like(load)  # without load one server meets any target
     counted = (v == 1) & (load <= light) & (load > 0)
     index = np.flatnonzero(counted)
     order = index[np.argsort(load[index].astype(np.uint8), kind="stable")]
@@ -223,7 +223,7 @@ def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Integers]:
     """Fewest servers by Erlang's recursion 1/B(k) = 1 + k/a 1/B(k - 1), and the scenarios it cannot decide."""
     answer, unsure = np.zeros_like(load), []
     index, inverse = np.arange(load.size), np.ones_like(load)
-    tie = 1e-11  # closer to the target, the public law itself decides
+    tie = 1e-11  # closer to the target, the public model decides
     need, waiting = target.need(s) * (1 - tie), np.ones(load.shape, dtype=bool)
     stable_from = int(load.min()) + 1
     with np.errstate(over="ignore", under="ignore"):
@@ -250,12 +250,12 @@ def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Integers]:
 
 
 def _halve(load: Array, s: Array, v: Array, target: _Target) -> Array:
-    """Fewest servers by doubling and halving an interval, with the public laws."""
+    """Fewest servers by doubling and bisection, with the public models."""
 
     def misses(c: Array, rows: Integers) -> Flags:
         return _excess(load[rows], c, s[rows], v[rows], target.take(rows)) > 0
 
-    low = np.floor(load)  # never enough: not stable
+    low = np.floor(load)  # never enough: unstable
     step = np.ceil(np.sqrt(load)) + 1
     high: Array = low + step
     rows = np.arange(load.size)
@@ -274,7 +274,7 @@ def _halve(load: Array, s: Array, v: Array, target: _Target) -> Array:
 
 
 def _excess(load: Array, c: Array, s: Array, v: Array, target: _Target) -> Array:
-    """By how much the target is missed, by the arithmetic of `mmc` for scv 1 and of `mgc` else."""
+    """Excess over the target, by the arithmetic of `mmc` for scv 1 and of `mgc` else."""
     spare = c - np.minimum(load, c)
     if (v == 1).all():
         with np.errstate(divide="ignore", over="ignore"):
@@ -292,6 +292,6 @@ def _largest_rate(c: Array, s: Array, v: Array, target: _Target) -> Array:
 
     high = np.log(c / s)
     return np.exp(
-        # ln of the smallest share of the largest rate that is looked at
+        # search down to e^-650 of the largest rate
         increasing_root(excess, high - 650.0, high, (np.arange(c.size, dtype=np.float64),))
     )

@@ -1,4 +1,4 @@
-"""Single stations in the long run: M/M/c, M/M/c/K, M/M/c//N and M/PH/c//N, with inflation and redrive gaps."""
+"""Steady states of single stations: M/M/c, M/M/c/K, M/M/c//N and M/PH/c//N, with inflation and redrive gaps."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class DelayLaw(Protocol):
     """Distribution of the wait and of the response of a station."""
 
     def quantile(self, p: Array, *, own_service: bool) -> Array | None:
-        """Wait, or response, that a share p of the requests does not exceed [s]; None where it is not known."""
+        """Wait, or response, that a share p of the requests does not exceed [s]; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Steady(Result):
     """Steady state of one queueing station, arrays in the broadcast shape of the arguments.
 
-    `delay_probability` is what a request sees as it arrives; `queue_length` the mean number waiting, those in a redrive
-    gap (`in_gap`) included; `utilization` the share of time that one server is in service, gaps not counted;
-    `service_time` is inflated where that was asked for. Where the load reaches the capacity `stable` is False and waits
-    are infinite. `law` is the distribution of waits and responses, None where it is not known.
+    `delay_probability` is seen by an arriving request; `queue_length` is the mean number waiting, including those in a
+    redrive gap (`in_gap`); `utilization` is the share of time that one server is in service, without gaps;
+    `service_time` includes inflation. Where the load is not below the capacity, `stable` is False and waits are
+    infinite. `law` is the distribution of waits and responses, None if unknown.
     """
 
     throughput: Array = quantity("throughput", "1/s")
@@ -59,7 +59,7 @@ class Steady(Result):
         return self.wait_time + self.service_time
 
     def wait_quantile(self, p: ArrayLike) -> Array:
-        """Time that a share p of the requests waits at most.
+        """Wait that a share p of the requests does not exceed.
 
         Parameters
         ----------
@@ -69,12 +69,12 @@ class Steady(Result):
         Returns
         -------
         ndarray
-            Wait [s]; 0 where so many do not wait at all, inf where saturated.
+            Wait [s]; 0 where at least that share does not wait, inf where saturated.
 
         Raises
         ------
         InputError
-            p outside (0, 1), the law of the wait is not known for this model, or more than 5,000,000 places to wait.
+            p outside (0, 1), an unknown distribution of the wait, or more than 5,000,000 places to wait.
         """
         return self._quantile(p, "wait_quantile", own_service=False)
 
@@ -94,8 +94,7 @@ class Steady(Result):
         Raises
         ------
         InputError
-            p outside (0, 1), the law of the response is not known for this model, or more than 5,000,000 places to
-            wait.
+            p outside (0, 1), an unknown distribution of the response, or more than 5,000,000 places to wait.
         """
         return self._quantile(p, "response_quantile", own_service=True)
 
@@ -103,13 +102,13 @@ class Steady(Result):
         share = checks.broadcast(p=checks.probability("p", p), result=self.wait_time)[0]
         found = self.law.quantile(share, own_service=own_service) if self.law else None
         if found is None:
-            known = "a model whose law is known: mmc, mmck, finite_source with scv 1 and no gap, or mgc by 'exact'"
+            known = "a model with a known distribution: mmc, mmck, finite_source with scv 1 and no gap, mgc by 'exact'"
             raise InputError(name, "mean values only", known)
         return found
 
 
 def steady_of(sums: Array, servers: Array, law: DelayLaw | None = None) -> Steady:
-    """A stable station from its sums: throughput, in service, waiting, in gap, delay, service time, (6, ...)."""
+    """Make a stable station from its sums: throughput, in service, waiting, in gap, delay, service time, (6, ...)."""
     throughput, busy, waiting, in_gap, delay, service = sums
     return Steady(
         throughput=throughput,
@@ -125,7 +124,7 @@ def steady_of(sums: Array, servers: Array, law: DelayLaw | None = None) -> Stead
     )
 
 
-@checks.law
+@checks.documented
 def mmc(
     arrival_rate: ArrayLike,
     service_time: ArrayLike,
@@ -143,13 +142,13 @@ def mmc(
     Returns
     -------
     Steady
-        In the broadcast shape; where the load reaches the capacity `stable` is False, waits and queues are
-        infinite and the throughput is the capacity, that of servers that never idle.
+        In the broadcast shape; where the load is not below the capacity, `stable` is False, waits and queues are
+        infinite and the throughput is the capacity, that of servers that are never idle.
 
     Raises
     ------
     InputError
-        An argument outside its domain, or a gap with more than the servers its chain can hold.
+        An argument outside its domain, or a gap with too many servers for its chain.
 
     References
     ----------
@@ -195,7 +194,7 @@ OPEN: Final = (
 
 
 def _plain(rate: Array, s: Array, c: Array) -> Array:
-    """The numbers of `OPEN`, (7, scenarios), without inflation and gaps."""
+    """The fields of `OPEN`, (7, scenarios), without inflation and gaps."""
     values = np.empty((7, rate.size))
     load = np.multiply(rate, s, out=values[1])
     inverse = inverse_blocking(load, c)
@@ -207,7 +206,7 @@ def _plain(rate: Array, s: Array, c: Array) -> Array:
 
 
 def _plain_block(rate: Array, s: Array, c: Array, inverse: Array, values: Array) -> None:
-    """Fill in the rows; a saturated scenario is one whose load is c and whose spare capacity is nothing."""
+    """Fill in the rows; a saturated scenario gets load c and no spare capacity."""
     throughput, load, utilization, delay, queue, wait, service = values
     np.minimum(load, c, out=load)
     np.divide(c, s, out=throughput)
@@ -224,13 +223,13 @@ def _plain_block(rate: Array, s: Array, c: Array, inverse: Array, values: Array)
 
 
 def _fields(sums: Array, c: Array, stable: Flags) -> Array:
-    """Rows of `_plain` from what a chain was summed to."""
+    """Rows of `_plain` from the sums of a chain."""
     throughput, busy, queue, _, delay, service = sums
     wait = np.where(stable, queue / throughput, np.inf)
     return np.stack([throughput, busy, busy / c, delay, queue, wait, service])
 
 
-@checks.law
+@checks.documented
 def finite_source(
     population: ArrayLike,
     think_time: ArrayLike,
@@ -248,9 +247,9 @@ def finite_source(
         (N - n + 1) / Z * p(n - 1) = m / S(m) * p(n),    S(m) = S0 (1 + inflation (m - 1)),
 
     a product of positive terms. A redrive gap follows a service only if a request waits; it occupies the server,
-    its request still counts as waiting. With `scv` other than 1 service goes through exponential phases (Erlang
-    stages below 1, two balanced branches above) and the chain over all phases is solved exactly; so it is with a
-    gap. Those chains hold at most 1,000 states a level and 200,000 in all.
+    but its request still counts as waiting. With `scv` other than 1, service has exponential phases (Erlang stages
+    below 1, two balanced branches above). The chain over all phases, and gaps if any, is solved exactly, with at most
+    1,000 states per level and 200,000 in all.
 
     Parameters
     ----------
@@ -260,7 +259,7 @@ def finite_source(
     Returns
     -------
     Steady
-        In the broadcast shape of the arguments; `delay_probability` is what an arrival sees (N - 1 others).
+        In the broadcast shape of the arguments; `delay_probability` is seen by an arrival (N - 1 others).
 
     Raises
     ------
@@ -283,7 +282,7 @@ def finite_source(
         inflation=inflation, redrive_time=redrive_time,
     )  # fmt: skip
     shape = n.shape
-    # service times; a shorter redrive gap changes nothing that a float64 holds
+    # a shorter redrive gap has no effect in float64
     g = np.where(g < 1e-30 * s, 0.0, g)
     flat = [a.ravel() for a in (n, z, s, c, cv, i, g)]
     n, z, s, c, cv, i, g = flat
@@ -299,10 +298,10 @@ def finite_source(
     sums, servers = sums.reshape(6, *shape), c.reshape(shape)
     if phased is not None:
         return steady_of(sums, servers)
-    # The law keeps its own numbers: the caller's arrays may change.
+    # The distribution keeps copies: the caller's arrays may change.
     n, z, s, i = (a.reshape(shape) for a in (n, z, s, i))
     busy = np.minimum(n, servers)
-    with np.errstate(over="ignore"):  # of times far apart, whose quantiles nobody may ask for
+    with np.errstate(over="ignore"):  # extreme times may overflow although no quantile is needed
         pace = busy / (s * (1 + i * (busy - 1)) if inflated else s)
         load = z * pace
     law = StagedDelay(
@@ -315,13 +314,13 @@ def finite_source(
 class LimitedSteady(Steady):
     """Steady state of a station with limited room; waits and delays are those of the admitted requests.
 
-    `blocking_probability` is the share of the arrivals that find the room full and are lost.
+    `blocking_probability` is the share of arrivals that find the room full and are lost.
     """
 
     blocking_probability: Array = quantity("blocking probability")
 
 
-@checks.law
+@checks.documented
 def mmck(
     arrival_rate: ArrayLike, service_time: ArrayLike, servers: ArrayLike, capacity: ArrayLike
 ) -> LimitedSteady:
@@ -333,7 +332,7 @@ def mmck(
     Parameters
     ----------
     arrival_rate : array_like
-        Arrivals lambda, the lost ones included [1/s]; 0 is allowed.
+        Arrivals lambda, including lost ones [1/s]; 0 is allowed.
 
     Returns
     -------
@@ -361,7 +360,7 @@ def mmck(
     )
     if (k < c).any():
         raise InputError("capacity", float(k[k < c].flat[0]), "at least as many places as servers")
-    s = s.copy()  # the result keeps it: the caller's array may change
+    s = s.copy()  # the result keeps a copy: the caller's array may change
     below, partly, waiting, full = _weights(rate * s, c, k - c)
     admitted = below + partly
     total = admitted + full
@@ -389,8 +388,8 @@ def mmck(
 def _weights(load: Array, c: Array, room: Array) -> tuple[Array, Array, Array, Array]:
     """Sums of p(n) over n < c and over c <= n < K, of (n - c) p(n), and p(K), in units of the largest of them.
 
-    The states from c on are counted from p(c) where they fall, from p(K) where they rise: powers of a ratio
-    sigma <= 1 either way.
+    States from c on are relative to p(c) if they fall, to p(K) if they rise: powers of a ratio sigma <= 1 in either
+    case.
     """
     with np.errstate(divide="ignore"):
         # ln of sum over n < c of p(n)/p(c) = c/a 1/B(c - 1, a)
@@ -407,7 +406,7 @@ def _weights(load: Array, c: Array, room: Array) -> tuple[Array, Array, Array, A
     partly = np.where(rises, np.exp(-slope_up) * sums, sums) * unit
     waiting = np.where(rises, room * sums - moments, moments + room * last) * unit
     full = np.where(rises, 1.0, last) * unit
-    # Without load everything is below; there the difference would be that of two infinities.
+    # Without load all states are below c, and the difference would be inf - inf.
     below = np.where(np.isinf(below), 0.0, below)
     return np.exp(below + bottom - np.where(np.isinf(scale), 0.0, scale)), partly, waiting, full
 
@@ -427,6 +426,6 @@ def _geometric(slope: Array, terms: Array) -> tuple[Array, Array]:
 
 
 def _power(slope: Array, exponent: Array) -> Array:
-    """Sigma^exponent; to the power 0 it is 1 also at no load."""
+    """Sigma^exponent; the power 0 is 1 even without load."""
     with np.errstate(invalid="ignore"):
         return np.where(exponent > 0, np.exp(-slope * exponent), 1.0)

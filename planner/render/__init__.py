@@ -1,4 +1,4 @@
-"""Columns (name, unit, values) and answers to text, Markdown, CSV, JSON, HTML or a data frame; knows no model."""
+"""Render columns (name, unit, values) and answers as text, Markdown, CSV, JSON, HTML or a data frame."""
 
 from planner.render.table import Column, Section, Table, format_value, to_csv, to_frame, to_json, to_polars
 from planner.render.text import WIDTH as WIDTH

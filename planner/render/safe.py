@@ -1,4 +1,4 @@
-"""The one place that makes text of others safe: names, labels and titles mean themselves in every output."""
+"""The one place that escapes foreign text: names, labels and titles appear literally in every output."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from typing import Any, Final
 
 _CONTROL: Final = (
-    r"\x00-\x08\x0b-\x1f\x7f-\x9f"  # escape sequences begin with one of them; tab and line feed are layout
-    r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # turn the direction of writing around
-    r"\u2028\u2029\ufeff\ufff9-\ufffb"  # end lines where no editor does, or show nothing
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f"  # escape sequences start with these; tab and line feed are layout
+    r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # reverse the direction of writing
+    r"\u2028\u2029\ufeff\ufff9-\ufffb"  # unusual line ends, or invisible
 )
 _UNSEEN: Final = re.compile(f"[{_CONTROL}]")
 _UNSEEN_IN_LINE: Final = re.compile(f"[{_CONTROL}\t\n]")
@@ -18,20 +18,20 @@ _UNSEEN_IN_JSON: Final = re.compile(
 )
 _MARKDOWN: Final = re.compile(r"[\\`*_{}\[\]<>|#$&~]")
 _MATH: Final = re.compile(r"[$\\]")
-# Spreadsheets take a text that begins so for a formula. One of letters, digits and a few signs can do nothing: a label
-# such as @DISK1, the base of an alias (->522A), an alias count (+2).
+# Spreadsheets treat text with such a beginning as a formula. Letters, digits and a few signs are harmless: a label such
+# as @DISK1, the base of an alias (->522A), an alias count (+2).
 _FORMULA: Final = re.compile(r"=|[-+@](?![\w.$#@>\- ]*\Z)")
 PROTECTED: Final = r"^'('*[=+@-])"
-"""What `csv_cell` makes of such a text; whoever reads it again takes the first apostrophe off."""
+"""Text escaped by `csv_cell`; a reader removes the first apostrophe."""
 
 
 def terminal(text: str) -> str:
-    """Show control characters of a text of several lines as escapes, so that no terminal obeys them."""
+    """Show control characters of a multi-line text as escapes, so that no terminal obeys them."""
     return _UNSEEN.sub(_escape, text)
 
 
 def line(text: str) -> str:
-    """Show control characters of a name or a message as escapes, line feeds and tabs among them."""
+    """Show control characters of a name or message as escapes, including line feeds and tabs."""
     return _UNSEEN_IN_LINE.sub(_escape, text)
 
 
@@ -40,17 +40,17 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def html(text: str) -> str:
-    """Escape a text for an element of HTML; dollars and backslashes each in their own, so no formula."""
+    """Escape text for an HTML element; each dollar and backslash gets an element, so that none starts a formula."""
     return _MATH.sub(r"<span>\g<0></span>", _html.escape(terminal(text)))
 
 
 def markdown(text: str) -> str:
-    """Escape a text for a line of Markdown: no markup, formulas or entities."""
+    """Escape text for a line of Markdown: no markup, formulas or entities."""
     return _MARKDOWN.sub(lambda sign: f"\\{sign[0]}", terminal(" ".join(text.splitlines())))
 
 
 def csv_cell(value: Any) -> Any:
-    """Put an apostrophe before a text that a spreadsheet would take for a formula, and show control characters."""
+    """Put an apostrophe before text that a spreadsheet would treat as a formula, and show control characters."""
     if not isinstance(value, str):
         return value
     text = line(value)
@@ -58,5 +58,5 @@ def csv_cell(value: Any) -> Any:
 
 
 def json(text: str) -> str:
-    """Escape what JSON leaves as it is and a terminal obeys; such characters stand within its strings alone."""
+    """Escape characters that JSON allows but a terminal obeys; they occur only inside strings."""
     return _UNSEEN_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

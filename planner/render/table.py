@@ -1,4 +1,4 @@
-"""Tables as columns (name, unit, values), how people read one value, and tables for programs; knows no model."""
+"""Tables as columns (name, unit, values): formatting of values for people, and tables for programs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ NUMBER: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column: a name, the unit its values are in, the values, and how people read it.
+    """One column: name, unit, values and format.
 
-    `values` holds numbers, text or None (not available); `label` heads the column in tables for people
-    (the name where empty); `decimals` is how many digits stand after the point at most (chosen from the values where
-    None), `digits` how many are significant; None for what was printed, which keeps all.
+    `values` holds numbers, text or None (not available); `label` is the heading in tables for people (the name if
+    empty); `decimals` is the most digits after the point (chosen from the values if None), `digits` the significant
+    digits; None keeps all, for printed numbers.
     """
 
     name: str
@@ -48,22 +48,22 @@ class Column:
 
     @property
     def heading(self) -> str:
-        """What heads it for people."""
+        """Heading for people."""
         return self.label or self.name
 
     @property
     def shown_unit(self) -> str:
-        """Unit for people: a share has none."""
+        """Unit for people; none for a share."""
         return "" if self.unit == "share" else self.unit
 
     @property
     def words(self) -> bool:
-        """Whether it holds words, which stand to the left; numbers with a unit or a range stand to the right."""
+        """Whether it holds words, which are left-aligned; numbers with a unit or a range are right-aligned."""
         found = [value for value in self.values if isinstance(value, str)]
         return any(not NUMBER.match(value) for value in found)
 
     def texts(self, of: Sequence[str] | None = None) -> list[str]:
-        """All values as people read them, with no more digits after the point than `of`, whose ends they may be."""
+        """All values as text, with no more decimals than the texts `of` the column whose ends they are."""
         most = self._decimals()
         if of is None:
             return [format_value(value, most, self.digits) for value in self.values]
@@ -73,7 +73,7 @@ class Column:
         return [format_value(v, tail, self.digits) for v, tail in zip(self.values, tails, strict=True)]
 
     def _decimals(self) -> int:
-        """Digits after the point: two more than the largest number of the column has, for small ones."""
+        """Digits after the point: two more than the largest number of the column needs, for the small ones."""
         if self.decimals is not None:
             return self.decimals
         numbers = [abs(float(v)) for v in self.values if _worded(v) is None]
@@ -94,7 +94,7 @@ class Table:
         return len(self.columns[0].values) if self.columns else 0
 
     def texts(self, gap: str = "") -> list[list[str]]:
-        """Columns as people read them; with a gap, what follows a number, so that points stand below each other."""
+        """Columns as text; `gap` is appended to numbers so that decimal points align."""
         found = {column.name: column.texts() for column in self.columns}
         cells = []
         for column in self.columns:
@@ -107,7 +107,7 @@ class Table:
         return cells
 
     def lines(self, gap: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
-        """State and cells of every row, as people read them."""
+        """State and cells of every row, as text."""
         rows = zip(*self.texts(gap), strict=True)
         return zip(self.marks or ("",) * len(self), rows, strict=True)
 
@@ -120,12 +120,12 @@ class Table:
         ]
 
     def each(self, change: Callable[[Column], Column | None]) -> Table:
-        """Change every column; what becomes None is left out."""
+        """Change every column; drop those that become None."""
         changed = (change(column) for column in self.columns)
         return replace(self, columns=tuple(column for column in changed if column is not None))
 
     def filled(self, always: Collection[str] = ()) -> Table:
-        """The same without columns that hold nothing, but for those named."""
+        """The table without empty columns, except those named in `always`."""
         return self.each(
             lambda c: c if c.name in always or any(value is not None for value in c.values) else None
         )
@@ -138,7 +138,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One `table` of an answer under its `title` (empty where there is only one), `caption` below: marks, columns."""
+    """One `table` of an answer with its `title` (empty if it is the only one) and a `caption` for marks and columns."""
 
     table: Table
     title: str = ""
@@ -146,7 +146,7 @@ class Section:
 
 
 def said(headline: str, sections: Sequence[Section], notes: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """What there is of an answer, in its order: headline, title, table and caption of each section, notes."""
+    """Parts of an answer in order: headline; title, table and caption of each section; notes."""
     yield "headline", headline
     for section in sections:
         if len(section.table):
@@ -156,13 +156,13 @@ def said(headline: str, sections: Sequence[Section], notes: Sequence[str]) -> It
 
 
 def _tail(text: str) -> int:
-    """Signs from the point of a number on."""
+    """Number of characters from the decimal point on."""
     return len(text) - text.find(".") if "." in text and text[-1:].isdigit() else 0
 
 
 def _worded(value: Any) -> str | None:
-    """What is no number in words; None where it is one."""
-    value = plain(value, finite=False)  # a truth value of numpy is one, too
+    """Text of a value that is not a number; None for a number."""
+    value = plain(value, finite=False)  # also converts a numpy bool
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -173,16 +173,16 @@ def _worded(value: Any) -> str | None:
 
 
 def format_value(value: Any, decimals: int | None = None, digits: int | None = units.DIGITS) -> str:
-    """One value as people read it: "-" where there is none, "saturated" where it is infinite.
+    """Format one value for people: "-" for None, "saturated" for infinity.
 
     Parameters
     ----------
     value : object
-        Number, text, truth value or None.
+        Number, text, bool or None.
     decimals : int, optional
-        Digits after the point of a number at most.
+        Most digits after the point of a number.
     digits : int, optional
-        Significant ones; all that `decimals` leaves where None.
+        Significant digits; if None, all that `decimals` allows.
 
     Returns
     -------
@@ -217,12 +217,12 @@ def plain(value: Any, *, finite: bool = True) -> Any:
 def to_csv(table: Table) -> str:
     """Render a table as CSV with unit suffixes in the header; infinite is ``inf``, not available is empty.
 
-    A text that a spreadsheet would take for a formula has an apostrophe before it.
+    Text that a spreadsheet would treat as a formula gets an apostrophe before it.
 
     Parameters
     ----------
     table : Table
-        What to write.
+        The table.
 
     Returns
     -------
@@ -259,12 +259,12 @@ def to_frame(table: Table) -> pd.DataFrame:
     Parameters
     ----------
     table : Table
-        What to convert.
+        The table.
 
     Returns
     -------
     pandas.DataFrame
-        One row a row, columns named ``name [unit]``.
+        The same rows, columns named ``name [unit]``.
 
     Raises
     ------
@@ -284,12 +284,12 @@ def to_polars(table: Table) -> pl.DataFrame:
     Parameters
     ----------
     table : Table
-        What to convert.
+        The table.
 
     Returns
     -------
     polars.DataFrame
-        One row a row, columns named ``name [unit]``.
+        The same rows, columns named ``name [unit]``.
     """
     return pl.DataFrame([pl.Series(name, values, strict=False) for name, values in _named(table).items()])
 

@@ -1,4 +1,4 @@
-"""Tables, sentences and whole answers for a terminal, in Markdown and as HTML for Jupyter; words of verdicts."""
+"""Render tables, sentences and answers for a terminal, as Markdown and as HTML for Jupyter; words for verdicts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from planner.render.safe import markdown as escaped
 from planner.render.table import FIGURE_SPACE, Section, Table, said
 
 WIDTH: Final = 80
-LONGEST: Final = 100  # of a line of a sentence
-MOST_ROWS: Final = 60  # of a table in a notebook, which has no use for more
-ENDS: Final = ("_low", "_high", "range")  # names of columns that belong to the one before
+LONGEST: Final = 100  # characters of a line of prose
+MOST_ROWS: Final = 60  # rows of a table in a notebook
+ENDS: Final = ("_low", "_high", "range")  # name endings of columns that belong to the previous one
 BOLD: Final = "1"
-INK: Final = {"recommended": "1;32"}  # of a row with a mark
+INK: Final = {"recommended": "1;32"}  # terminal color of a row, by mark
 HARD_SPACE: Final = "\N{NO-BREAK SPACE}"
 MARKS: Final = {
     "recommended": ">",
@@ -25,10 +25,10 @@ MARKS: Final = {
     "outlier": "!",
     "in doubt": "!",
 }
-# A verdict is short, enough or spare, one of them for whatever an answer calls it in its data.
+# A verdict for people is short, enough or spare, whatever its name in the data of an answer.
 SHORT, ENOUGH, SPARE, UNKNOWN = "short", "enough", "spare", "unknown"
-STATES: Final = {SHORT: "bad", ENOUGH: "good", SPARE: "spare", UNKNOWN: "open"}  # verdict: class of a style
-INKS: Final = {SHORT: "31", ENOUGH: "32", SPARE: "36", UNKNOWN: "33"}  # of a terminal
+STATES: Final = {SHORT: "bad", ENOUGH: "good", SPARE: "spare", UNKNOWN: "open"}  # verdict: CSS class
+INKS: Final = {SHORT: "31", ENOUGH: "32", SPARE: "36", UNKNOWN: "33"}  # terminal colors
 WORDS: Final = {
     "not enough": SHORT, "gains": SHORT, "saturated": SHORT, "too many": SPARE, "could spare": SPARE,
     "wait becomes service": ENOUGH, "does not wait": ENOUGH, "waits little": ENOUGH, "queue not measured": ENOUGH,
@@ -37,7 +37,7 @@ WORDS: Final = {
 
 
 def word(verdict: str | None) -> str:
-    """The word of a verdict of any answer; what is none stays as it is."""
+    """The word for a verdict of any answer; other text is unchanged."""
     return UNKNOWN if verdict is None else WORDS.get(verdict, verdict)
 
 
@@ -49,7 +49,7 @@ def answer_text(
     *,
     color: bool = False,
 ) -> str:
-    """Say an answer in plain text: headline, tables with their captions, notes."""
+    """Render an answer as plain text: headline, tables with their captions, notes."""
     narrow = min(width, LONGEST)
     lines = [_inked(wrap(headline, narrow), BOLD if color else ""), ""]
     shown = [section for section in sections if len(section.table)]
@@ -63,18 +63,18 @@ def answer_text(
 
 
 def to_text(table: Table, width: int = WIDTH, *, color: bool = False) -> str:
-    """Render a table in plain text: labels, units, rows; numbers to the right, marked rows with a sign.
+    """Render a table as plain text: labels, units, rows; numbers right-aligned, marked rows with a sign.
 
-    What is wider than a terminal is broken into blocks; each begins with the columns that tell the rows apart.
+    A table wider than the terminal is split into blocks; each repeats the columns that identify the rows.
 
     Parameters
     ----------
     table : Table
-        What to show.
+        The table.
     width : int, optional
         Columns of the terminal.
     color : bool, optional
-        Whether verdicts and the recommended row are colored.
+        Whether to color verdicts and the recommended row.
 
     Returns
     -------
@@ -92,8 +92,8 @@ def to_text(table: Table, width: int = WIDTH, *, color: bool = False) -> str:
     if any(table.marks):
         signs = [" "] * (len(cells[0]) - len(table)) + [MARKS.get(mark, " ") for mark in table.marks]
         cells[0] = [f"{sign} {cell}" for sign, cell in zip(signs, cells[0], strict=True)]
-    above = len(cells[0]) - len(table)  # lines of labels and units
-    keys = _telling_apart(cells, above, width)
+    above = len(cells[0]) - len(table)  # heading lines
+    keys = _identifying_columns(cells, above, width)
     joined = [column.name.endswith(ENDS) for column in table.columns]
     blocks = []
     inks = [INK.get(mark, "") for mark in ("",) * above + (table.marks or ("",) * len(table))]
@@ -105,13 +105,13 @@ def to_text(table: Table, width: int = WIDTH, *, color: bool = False) -> str:
     for block in _blocks(cells, joined, keys, width):
         lines = ["  ".join(row).rstrip() for row in zip(*block, strict=True)]
         lines = [_inked(line, ink) for line, ink in zip(lines, inks, strict=True)] if color else lines
-        labels = filter(None, lines[:above])  # no line of units without units
+        labels = filter(None, lines[:above])  # omit an empty line of units
         blocks.append("\n".join([*labels, *lines[above:]]))
     return "\n\n".join(blocks)
 
 
-def _telling_apart(cells: list[list[str]], heads: int, width: int) -> int:
-    """How many of the first columns tell all rows apart; one where even half of a terminal does not."""
+def _identifying_columns(cells: list[list[str]], heads: int, width: int) -> int:
+    """Number of leading columns that identify all rows; one if they would need more than half of the width."""
     for count in range(1, len(cells)):
         rows = list(zip(*(column[heads:] for column in cells[:count]), strict=True))
         if sum(len(column[0]) + 2 for column in cells[:count]) > width // 2:
@@ -122,7 +122,7 @@ def _telling_apart(cells: list[list[str]], heads: int, width: int) -> int:
 
 
 def _blocks(cells: list[list[str]], joined: Sequence[bool], keys: int, most: int) -> list[list[list[str]]]:
-    """Columns that fit a terminal side by side, the first `keys` again before others; `joined` ones stay together."""
+    """Split columns into blocks that fit the width, each with the first `keys` columns; `joined` ones stay together."""
     first = cells[:keys]
     groups: list[list[list[str]]] = []
     for column, join in zip(cells[keys:], joined[keys:], strict=True):
@@ -143,18 +143,18 @@ def _blocks(cells: list[list[str]], joined: Sequence[bool], keys: int, most: int
 
 
 def _verdicts(column: list[str], above: int) -> list[str]:
-    """Cells of a column of verdicts, in the color of their words."""
+    """Color the cells of a column of verdicts."""
     inks = [INKS.get(word(cell.strip()).split(" ")[0], "") for cell in column[above:]]
     return column[:above] + [_inked(cell, ink) for cell, ink in zip(column[above:], inks, strict=True)]
 
 
 def _inked(text: str, ink: str) -> str:
-    """Every line of a text in bold or in a color of a terminal, if there is one."""
+    """Put every line of a text in a terminal color or in bold; unchanged without `ink`."""
     return "\n".join(f"\x1b[{ink}m{line}\x1b[0m" for line in text.split("\n")) if ink else text
 
 
 def counted(number: float, noun: str, plural: str = "") -> str:
-    """A count with its noun in the right number.
+    """A count with its noun in the singular or plural.
 
     >>> counted(1, "disk"), counted(8, "disk"), counted(2, "alias", "aliases")
     ('1 disk', '8 disks', '2 aliases')
@@ -163,7 +163,7 @@ def counted(number: float, noun: str, plural: str = "") -> str:
 
 
 def from_to(low: object, high: object) -> str:
-    """Both ends in words, whole numbers with their thousands separated; one where they read alike.
+    """Both ends of a range, whole numbers with thousands separators; one number if both read the same.
 
     >>> from_to(257, 11802), from_to("1.3", "1.3")
     ('257 to 11,802', '1.3')
@@ -173,12 +173,12 @@ def from_to(low: object, high: object) -> str:
 
 
 def sentence_case(text: str) -> str:
-    """A text whose first letter is a capital; the others stay as they are."""
+    """Capitalize the first letter; keep the others."""
     return text[:1].upper() + text[1:]
 
 
 def listed(names: Sequence[str], most: int = 12, wide: int = 60) -> str:
-    """The first few names, long ones by their beginnings, and how many more there are.
+    """The first few names, shortened if long, and the number of further ones.
 
     >>> listed(["P1", "P2", "P3"], 2)
     'P1, P2 and 1 more'
@@ -188,7 +188,7 @@ def listed(names: Sequence[str], most: int = 12, wide: int = 60) -> str:
 
 
 def first_of(notes: Sequence[str], most: int) -> list[str]:
-    """Give the first few notes, and how many more there are.
+    """The first few notes, and the number of further ones.
 
     >>> first_of(["One.", "Two.", "Three."], 2)
     ['One.', 'Two.', '1 further remark; --json has them.']
@@ -199,18 +199,18 @@ def first_of(notes: Sequence[str], most: int) -> list[str]:
 
 def wrap(text: str, width: int = WIDTH) -> str:
     """Break a paragraph into lines."""
-    bound = safe.terminal(text).replace(" %", f"{HARD_SPACE}%")  # a number stays with its percent sign
+    bound = safe.terminal(text).replace(" %", f"{HARD_SPACE}%")  # keep a number and its percent sign together
     filled = textwrap.fill(bound, width, subsequent_indent="  ", break_on_hyphens=False)
     return filled.replace(HARD_SPACE, " ")
 
 
 def to_markdown(table: Table) -> str:
-    """Render a table in Markdown; units stand behind the labels, marked rows are bold.
+    """Render a table as Markdown; units follow the labels, marked rows are bold.
 
     Parameters
     ----------
     table : Table
-        What to show.
+        The table.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def to_markdown(table: Table) -> str:
 
 
 def answer_markdown(headline: str, sections: Sequence[Section], notes: Sequence[str]) -> str:
-    """Say an answer in Markdown: headline, tables with their captions, notes."""
+    """Render an answer as Markdown: headline, tables with their captions, notes."""
     around = {"headline": "**{}**"}
     return "\n\n".join(
         to_markdown(each) if kind == "table" else around.get(kind, "{}").format(escaped(each))
@@ -235,7 +235,7 @@ def answer_markdown(headline: str, sections: Sequence[Section], notes: Sequence[
 
 
 def _shortened(rows: list[str], marks: Sequence[str], columns: int) -> list[str]:
-    """Both ends of a long table and its marked rows, with a row that counts what is left out."""
+    """First, last and marked rows of a long table, with a row that counts the omitted ones."""
     ends = MOST_ROWS // 2
     middle = range(ends, len(rows) - ends)
     left_out = [k for k in middle if not marks[k]]
@@ -247,12 +247,12 @@ def _shortened(rows: list[str], marks: Sequence[str], columns: int) -> list[str]
 
 
 def to_html(table: Table) -> str:
-    """Render a table as HTML for Jupyter; marked rows are bold, of a long table both ends and they are shown.
+    """Render a table as HTML for Jupyter; marked rows are bold; a long table shows first, last and marked rows.
 
     Parameters
     ----------
     table : Table
-        What to show.
+        The table.
 
     Returns
     -------
@@ -274,7 +274,7 @@ def to_html(table: Table) -> str:
 
 
 def answer_html(headline: str, sections: Sequence[Section], notes: Sequence[str]) -> str:
-    """Say an answer in HTML: headline, tables with their captions, notes."""
+    """Render an answer as HTML: headline, tables with their captions, notes."""
     around = {"headline": "<p><strong>{}</strong></p>", "caption": "<p><small>{}</small></p>"}
     parts = (
         to_html(each) if kind == "table" else around.get(kind, "<p>{}</p>").format(safe.html(each))

@@ -1,4 +1,4 @@
-"""Questions to a calibrated model of any kind: one scenario, or a grid of them, with intervals and warnings."""
+"""Predictions of a calibrated model of any kind, for one scenario or a grid, with intervals and warnings."""
 
 from planner.whatif.predict import Prediction, parse_range, parse_setting, predict
 

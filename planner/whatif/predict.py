@@ -1,4 +1,4 @@
-"""One scenario or a grid of them, asked of a calibrated model: what is missing is named, extrapolation noted; drawn."""
+"""Predict one scenario or a grid with a calibrated model; name missing inputs, note extrapolation, draw the result."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from planner.render.text import from_to, sentence_case
 from planner.results import Array, by_key
 from planner.units import given, readable
 
-BELOW: Final = "response"  # the second figure, where the kind has it
-LEGEND: Final = 8  # lines that are named at their ends
+BELOW: Final = "response"  # the second figure, if the kind has it
+LEGEND: Final = 8  # most lines that are labeled at their ends
 
 
 def keys_of(kind: str) -> dict[str, Quantity]:
-    """What can be set of a kind of device."""
+    """Keys that can be set for a kind of device."""
     InputError.unless_one_of("kind of the model", kind, KINDS)
     asked, fitted = (
         {each.key: each for each in part} for part in (KINDS[kind].QUESTIONS, KINDS[kind].PARAMETERS)
@@ -44,9 +44,9 @@ def parse_setting(text: str, kind: str = "volume") -> tuple[str, Value]:
     Parameters
     ----------
     text : str
-        Key and value; a time carries its unit, a count is bare.
+        Key and value; a time has its unit, a count is bare.
     kind : str, optional
-        Kind of device that is asked.
+        Kind of device.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def parse_setting(text: str, kind: str = "volume") -> tuple[str, Value]:
     Raises
     ------
     InputError
-        No such key, or no such value.
+        Unknown key or invalid value.
 
     Examples
     --------
@@ -76,9 +76,9 @@ def parse_range(text: str, kind: str = "volume") -> tuple[str, tuple[Value, ...]
     Parameters
     ----------
     text : str
-        Key, first and last value, step; counts step by 1 without it. Of words, all that are wanted.
+        Key, first and last value, step (1 by default for counts); for words, all of them.
     kind : str, optional
-        Kind of device that is asked.
+        Kind of device.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def parse_range(text: str, kind: str = "volume") -> tuple[str, tuple[Value, ...]
     Raises
     ------
     InputError
-        No such key, no such range, or too many values.
+        Unknown key, invalid range, or too many values.
 
     Examples
     --------
@@ -114,17 +114,17 @@ def _known(key: str, kind: str) -> Quantity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction(Answer):
-    """What a model says.
+    """Predictions of a model.
 
-    * `title`: what the model was calibrated to.
+    * `title`: title of the model.
     * `kind`: its device kind.
-    * `keys`: what was varied.
-    * `known`: what was varied or set, by key.
-    * `settings`: values of all that was asked, SI, one a row.
-    * `values`: figures with their 90 % intervals by key, SI, each of shape (rows,); an upper end that nothing bounds is
-      infinite, an interval that is not known is nan.
-    * `warnings`: where the question leaves what was measured.
-    * `model`: what was asked, for the picture of a single scenario.
+    * `keys`: varied quantities.
+    * `known`: varied and set quantities, by key.
+    * `settings`: all inputs, SI, one mapping per row.
+    * `values`: figures with their 90 % intervals by key, SI, each of shape (rows,); an unbounded upper end is infinite,
+      an unknown interval is nan.
+    * `warnings`: extrapolations.
+    * `model`: the model, for the picture of a single scenario.
     """
 
     title: str
@@ -138,12 +138,12 @@ class Prediction(Answer):
 
     @property
     def figures(self) -> tuple[Quantity, ...]:
-        """What the kind answers with."""
+        """Figures of the kind."""
         return KINDS[self.kind].FIGURES
 
     @property
     def headline(self) -> str:
-        """The first figure of a single scenario; what was varied of several."""
+        """First figure of a single scenario; extremes and varied keys of a grid."""
         shown = self.figures[0]
         per = f" {shown.unit}".replace(" 1/s", "/s") if shown.unit else ""
         within = self.values[shown.key] / shown.factor
@@ -157,7 +157,7 @@ class Prediction(Answer):
         return f"{self.title}: {shown.label} {best}{per}{sure}."
 
     def _extremes(self, values: Array, per: str) -> str:
-        """How many scenarios there are, and the least and the most of the first figure."""
+        """Number of scenarios, smallest and largest value of the first figure."""
         scenarios = render.counted(len(self.settings), "scenario")
         known = values[np.isfinite(values)]
         if not known.size:
@@ -167,14 +167,14 @@ class Prediction(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the columns mean, and where the question leaves what was measured."""
+        """Meaning of the columns, and extrapolations."""
         notes = ["+/- is half of the 90 % interval."]
         if any((np.isposinf(each.high) & np.isfinite(each.value)).any() for each in self.values.values()):
-            notes.append('"or more": the measurements set no upper end; the lower one is in --json.')
+            notes.append('"or more": the measurements give no upper end; --json has the lower one.')
         return (*notes, *(f"{sentence_case(warning)}." for warning in self.warnings))
 
     def table(self) -> render.Table:
-        """All numbers with the ends of their intervals; an end that nothing bounds is infinite."""
+        """All numbers with the ends of their intervals; an unbounded end is infinite."""
         columns = self._settings()
         for shown in self.figures:
             low, best, high = (end / shown.factor for end in self.values[shown.key])
@@ -186,7 +186,7 @@ class Prediction(Answer):
         return render.Table(columns=tuple(columns))
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Each number with +/- half of its interval, or "or more" where it has no upper end."""
+        """Each number with +/- half of its interval, or "or more" if unbounded."""
         columns = self._settings()
         for shown in self.figures:
             low, best, high = (end / shown.factor for end in self.values[shown.key])
@@ -201,7 +201,7 @@ class Prediction(Answer):
         return (render.Section(table=render.Table(columns=tuple(columns))),)
 
     def _settings(self) -> list[render.Column]:
-        """Columns of what was varied or set."""
+        """Columns of the varied or set quantities."""
         return [
             render.Column(name=key, unit=unit, values=[what.plain(each[key], factor) for each in self.settings],
                           digits=units.EXACT)
@@ -210,32 +210,32 @@ class Prediction(Answer):
         ]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """The only row as plain data, or all `rows`; an end that nothing bounds is None."""
+        """The single row as plain data, or all `rows`; an unbounded end is None."""
         records = self.table().records()
         return records[0] if not self.keys else {"rows": records}
 
     def plot(self, axes: style.Axes | None = None, figure: str | None = None) -> style.Axes:
-        """Draw figures with their bands over what was varied first, one line for each value of the others."""
+        """Draw figures with their bands over the first varied key, one line for each value of the others."""
         return _draw(self, axes, figure)
 
     def around(self) -> Prediction | None:
-        """Ask the same model over the first number that was set, or that its kind asks; None where there is none."""
+        """Predict over the first number that was set, or the first input of the kind; None if there is none."""
         numbers = {question.key: question for question in KINDS[self.kind].QUESTIONS if not question.words}
         asked = dict(self.settings[0])
         for key in dict.fromkeys((*(key for key in self.known if key in numbers), *numbers)):
             values = _around(numbers[key], float(asked[key]), self.model.validity.get(key))
-            if values and not _beside_arrivals({key, *self.known}):
+            if values and not _closed_key({key, *self.known}):
                 rest = {other: asked[other] for other in self.known if other != key}
                 return predict(self.model, rest, {key: values})
         return None
 
     def scale(self, key: str) -> float:
-        """Convert a setting to the unit in which people see it."""
+        """SI units in the unit in which people see a setting."""
         what = self.known.get(key) or keys_of(self.kind)[key]
         return 1.0 if what.whole else units.shown(what.unit)[1]
 
     def worded(self, column: render.Column, place: int) -> str:
-        """Say one value of a column of settings."""
+        """One value of a column of settings, as text."""
         value, unit = column.values[place], column.unit if column.unit != "share" else ""
         name = column.name.replace("_", " ")
         return f"{name} {value if isinstance(value, str) else given(value)} {unit}".rstrip()
@@ -246,27 +246,26 @@ def predict(
     settings: Mapping[str, Value],
     over: Mapping[str, Sequence[Value]] | None = None,
 ) -> Prediction:
-    """Ask a calibrated model of any kind.
+    """Predict with a calibrated model of any kind.
 
     Parameters
     ----------
     model : Model, Path or str
         The model, its file, or the name of a shipped one.
     settings : mapping
-        Values by key, SI: what its kind asks, and any parameter that shall differ from the model's.
+        Values by key, SI: inputs of the kind, and any parameter to change from the model's.
     over : mapping, optional
-        Values by key of what varies; every combination is asked.
+        Values by key to vary; every combination is predicted.
 
     Returns
     -------
     Prediction
-        One row a combination.
+        One row per combination.
 
     Raises
     ------
     InputError
-        Something that is needed is not said, something is said twice, a value is not allowed, or there is no such key
-        or model.
+        A required value is missing, a key is both set and varied, a value is not allowed, or a key or model is unknown.
     ReportError
         The model cannot be read, or lacks a parameter.
     ConvergenceError
@@ -285,9 +284,9 @@ def predict(
     vary(zip(over, over, strict=True), settings)
     settings = {key: known[key].taken(value) for key, value in settings.items()}
     over = {key: [known[key].taken(value) for value in values] for key, values in over.items()}
-    if closed := _beside_arrivals({*settings, *over}):
+    if closed := _closed_key({*settings, *over}):
         raise InputError(
-            closed, "beside arrival_rate", "one of them: pages come at random, or as requests come back"
+            closed, "with arrival_rate", "one of them: random arrivals, or a fixed number of requests"
         )
     if math.prod(len(values) for values in over.values()) > LARGEST_GRID:
         raise InputError("over", "the grid", f"at most {LARGEST_GRID} scenarios")
@@ -305,14 +304,14 @@ def predict(
     )
 
 
-def _beside_arrivals(keys: Collection[str]) -> str | None:
-    """What is said of requests that come back although pages come at random."""
+def _closed_key(keys: Collection[str]) -> str | None:
+    """Key of a closed load (`outstanding` or `think_time`) given together with `arrival_rate`, or None."""
     closed = [key for key in ("outstanding", "think_time") if key in keys]
     return closed[0] if closed and "arrival_rate" in keys else None
 
 
 def _completed(model: Model, base: dict[str, Value], over: Mapping[str, Sequence[Value]]) -> dict[str, Value]:
-    """Put in what was not set: as measured, or a default."""
+    """Fill in missing inputs: defaults, the model's parameters, or the measured value if there was only one."""
     best = possible(model, 1).best
     for question in KINDS[model.kind].QUESTIONS:
         if question.key in {*base, *over}:
@@ -336,7 +335,7 @@ def _wanted(question: Quantity, low: float, high: float) -> str:
 
 
 def _values(model: Model, asked: Sequence[Scenario]) -> dict[str, Interval]:
-    """All figures, each of shape (scenarios,); scenarios with the same parameters are asked together."""
+    """All figures, each of shape (scenarios,); scenarios with equal parameters are solved together."""
     questions = {question.key for question in KINDS[model.kind].QUESTIONS}
     own = ({key: value for key, value in each.items() if key not in questions} for each in asked)
     groups = by_key((tuple(numbers.items()), k) for k, numbers in enumerate(own))
@@ -363,7 +362,7 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
 
 
 def _over_channel(model: Model, asked: Sequence[Scenario]) -> list[str]:
-    """Whether scenarios of one requester, which are answered as measured, move more than the channel carries."""
+    """Warn of scenarios with one requester, answered as measured, that move more than the channel carries."""
     path = DiskPath.from_values({**possible(model, 1).best})
     bounds: list[float] = []
     for mode in path.modes:
@@ -376,8 +375,8 @@ def _over_channel(model: Model, asked: Sequence[Scenario]) -> list[str]:
         return []
     carried = from_to(readable(min(bounds)), readable(max(bounds)))
     return [
-        f"one requester is answered as measured, above the {carried}/s that the channel carries: its misses cannot "
-        "have come from the disk; `planner disk rate`, and more requesters, have the latter"
+        f"one requester is answered as measured, above the channel's {carried}/s: its misses cannot have come from the "
+        "disk; `planner disk rate`, and several requesters, observe the limit of the channel"
     ]
 
 
@@ -389,7 +388,7 @@ def _half(best: float, low: float, high: float, decimals: int | None) -> str:
 
 
 def _around(question: Quantity, value: float, measured: tuple[float, float] | None) -> list[Value]:
-    """Where to ask: from the least to a little more than what was asked and measured."""
+    """Values for a curve: from the smallest to a little above the largest of the given and the measured values."""
     low, high = measured or (value, value)
     if not (value > 0 or high > 0):
         return []
@@ -397,17 +396,17 @@ def _around(question: Quantity, value: float, measured: tuple[float, float] | No
         low, high = 0.0, 1.0
     else:
         low = min(low, value) if question.whole else min(low, 0.5 * value)
-        high = min(1.25 * max(high, value), question.high)  # asked beyond what was set and measured
+        high = min(1.25 * max(high, value), question.high)  # a little above both
     if question.whole:
         low, high = max(question.low, math.floor(low)), math.ceil(high)
-        # at most, at which a pool is asked around one scenario
+        # at most ten counts, since a pool takes time
         steps = {round(each) for each in np.linspace(low, high, 9)}
         return [float(each) for each in sorted(steps | {int(value)})]
-    return [float(each) for each in np.linspace(low, high, 25)]  # of what is no count
+    return [float(each) for each in np.linspace(low, high, 25)]  # not a count
 
 
 def _draw(found: Prediction, axes: style.Axes | None, figure: str | None = None) -> style.Axes:
-    """A grid over what was varied first; a single scenario within a line through it."""
+    """Draw a grid over its first varied key; a single scenario on a curve through it."""
     around = None if found.keys else found.around()
     shown = around or found
     first, *more = found.figures
@@ -415,7 +414,7 @@ def _draw(found: Prediction, axes: style.Axes | None, figure: str | None = None)
     figures = figures or [first, *(each for each in more if each.key == BELOW)]
     result = found.headline.removeprefix(f"{found.title}: ").removesuffix(".")
     panels = style.begin(axes, found.headline, title=result, below=f"{found.title}.", panels=len(figures))
-    for panel, each in zip(panels, figures, strict=False):  # the axes of the user are one panel
+    for panel, each in zip(panels, figures, strict=False):  # the user's axes have one panel
         _panel(shown, each, panel)
         if not found.keys:
             _mark(found, shown, each, panel)
@@ -431,7 +430,7 @@ def _varied(found: Prediction) -> tuple[str, ...]:
 
 
 def _panel(found: Prediction, shown: Quantity, axes: style.Axes) -> None:
-    """One figure with its band, a line for each value of what was varied besides."""
+    """Draw one figure with its band, one line for each value of the other varied keys."""
     first, *others = _varied(found)
     columns = {column.name: column for column in found.table().columns}
     lines = by_key((tuple(each[key] for key in others), k) for k, each in enumerate(found.settings))
@@ -452,7 +451,7 @@ def _panel(found: Prediction, shown: Quantity, axes: style.Axes) -> None:
             axes.errorbar(at, best[places], off, fmt=marker, color=color, capsize=5, label=label or band)
             continue
         axes.plot(at, best[places], line, marker=marker, color=color, markersize=3.5, linewidth=1.2,
-                  label=None if label and len(lines) <= LEGEND else label or "law")  # fmt: skip
+                  label=None if label and len(lines) <= LEGEND else label or "model")  # fmt: skip
         style.band(axes, at, *ends, color, band)
         if label:
             named.append((float(best[places[-1]]), label, color))
@@ -466,7 +465,7 @@ def _panel(found: Prediction, shown: Quantity, axes: style.Axes) -> None:
 
 
 def _measured_range(found: Prediction, key: str, x: Sequence[Any], axes: style.Axes) -> None:
-    """Gray strip over what was measured, where the picture leaves it."""
+    """Draw a gray strip over the measured range, if the picture goes outside it."""
     if key not in found.model.validity:
         return
     factor = found.scale(key)
@@ -478,7 +477,7 @@ def _measured_range(found: Prediction, key: str, x: Sequence[Any], axes: style.A
 
 
 def _mark(found: Prediction, around: Prediction, shown: Quantity, axes: style.Axes) -> None:
-    """The scenario that was asked for, with its interval."""
+    """Mark the given scenario with its interval."""
     first = _varied(around)[0]
     within = found.values[shown.key][0] / shown.factor
     value = found.settings[0][first]

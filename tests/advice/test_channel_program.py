@@ -34,7 +34,7 @@ def test_the_interval_of_the_saving_holds_the_reductions(bits: int, published: t
 
 def test_the_mix_does_not_matter_and_the_text_says_why() -> None:
     assert [*channel_programs(64, 0.7).time_per_mb] == [*channel_programs(64, 0.0).time_per_mb]
-    assert "Reading is taken to cost what writing costs" in channel_programs(64, 0.7).text()
+    assert "Reading is assumed to cost the same as writing" in channel_programs(64, 0.7).text()
 
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, float("inf"), float("nan")])

@@ -60,7 +60,7 @@ def test_a_calibration_tells_its_error_what_is_unknown_and_what_is_hardly_told_a
     found = calibration()
     assert found.headline == "2 parameters, 0 figures: model error 3.1 %."
     assert found.notes[0] == "Model error 3.1 %; intervals hold 90 %."
-    assert found.notes[1].startswith("What is not determined by these data: growth; kept at what is believed")
+    assert found.notes[1].startswith("Not determined by these data: growth; kept at typical values")
     assert found.notes[2:] == ("a and b are correlated: 0.95.", "a and c are correlated: -0.91.")
     assert found.strong_correlations() == {("a", "b"): 0.95, ("a", "c"): -0.91}
     data = found.to_dict()
@@ -173,7 +173,7 @@ def test_requesters_have_their_own_interval(fit: Fit, free_fit: Fit) -> None:
 def test_notes_count_the_figures_that_were_fitted_and_name_what_was_not(fit: Fit) -> None:
     chi = fit.notes[1]
     assert chi.startswith("Chi-square ")
-    assert "9 figures less what the parameters took of them" in chi
+    assert "9 figures less those that the parameters use up" in chi
     assert not [line for line in fit.notes if "outlier" in line or "All devices" in line]
     odd = replace(fit, outlier=Outlier(run="1+1", drop=41.0, gap=12.0, second="1+0"), saturated=True)
     assert "6 figures less" in odd.notes[1]
@@ -181,7 +181,7 @@ def test_notes_count_the_figures_that_were_fitted_and_name_what_was_not(fit: Fit
         "! outlier, not fitted: 1+1: without it chi-square falls by 41; the next candidate, 1+0, is 12 behind."
     )
     assert odd.notes[3].startswith("All devices were busy in every run")
-    assert odd.notes[3].endswith("what is asked of more follows from the number of requesters alone.")
+    assert odd.notes[3].endswith("the demand on more devices follows from the number of requesters alone.")
     assert replace(odd, population_status="not determined").notes[3].endswith("have no upper end.")
     assert odd.outliers == ("1+1",)
     assert odd.to_dict()["outlier"] == {
@@ -398,7 +398,7 @@ def test_what_is_known_is_said_once_by_its_name(settings: list[str], problem: st
         (
             "paging",
             {"population": 3},
-            "population = 3: expected none: a paging is not fitted to requesters",
+            "population = 3: expected none: a paging has no requesters",
         ),
         (
             "disk",

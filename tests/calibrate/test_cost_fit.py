@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from planner import whatif
-from planner.calibrate.cost_fit import CostLaw, fit_costs
+from planner.calibrate.cost_fit import CostModel, fit_costs
 from planner.calibrate.costs import fit_channel_program, fit_disk
 from planner.calibrate.data_file import Measurements
 from planner.calibrate.kinds import model_of_costs
@@ -87,12 +87,12 @@ SLOPE = Quantity(key="slope", symbol="b", unit="s", low=0, high=10, default=0, m
 FIRST = Quantity(key="first", symbol="a", unit="s", low=0, high=10, default=0, meaning="at nothing")
 
 
-def line(values: list[float]) -> tuple[list[MeasuredFigure], CostLaw]:
+def line(values: list[float]) -> tuple[list[MeasuredFigure], CostModel]:
     measured = [
         MeasuredFigure(run=str(k), quantity="s", factor=1.0, value=value, half=0.0)
         for k, value in enumerate(values)
     ]
-    law = CostLaw(
+    law = CostModel(
         kind="line", parameters=(FIRST, SLOPE), start=(1.0, 0.1), validity={},
         predict=lambda at: [at["first"] + k * at["slope"] for k in range(len(values))],
     )  # fmt: skip

@@ -215,9 +215,7 @@ def test_of_an_archive_the_worst_interval_at_each_count_is_taken(write: Write, t
         assert (runs[0].aliases, runs[0].values["queued"]) == (2, pytest.approx(2.05))
     with pytest.raises(InputError, match=r"^pool.*one pool of the 2 in .*: pool P1, pool P2"):
         read_observations([folder], "pool")
-    with pytest.raises(
-        InputError, match=r"measurements = .*: expected a pool with I/O; of pool P3 there is none"
-    ):
+    with pytest.raises(InputError, match=r"measurements = .*: expected a pool with I/O; pool P3 has none"):
         read_observations([folder], "pool", Chosen(pool="P3"))
 
 

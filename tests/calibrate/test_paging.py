@@ -94,7 +94,7 @@ CP_TIMES = "outstanding,queue_depth,transfer_rate,cp_us_per_page,cp_system_us_pe
             f"{CP_TIMES}2,1,100,,9\n2,1,100,5,\n",
             "line 2, column 10: expected a cp_system_us_per_page of at most 5",
         ),
-        (f"{CP_TIMES}2,1,100,,9\n", "expected cp_us_per_page as well, which cp_system_us_per_page is a part"),
+        (f"{CP_TIMES}2,1,100,,9\n", "expected cp_us_per_page as well: cp_system_us_per_page is a part of it"),
     ],
 )
 def test_contradictions_are_refused(

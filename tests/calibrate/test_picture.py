@@ -87,7 +87,7 @@ def test_costs_are_drawn_beside_the_law_with_its_error() -> None:
     assert data(measured) == ([0.0, 1.0, 2.0], [10.0, 20.0, 40.0])
     assert same_color(measured.get_color(), style.MEASURED)
     assert measured.get_fillstyle() == "none"
-    assert sorted(labels(upper)) == ["law, 90 %", "measured"]
+    assert sorted(labels(upper)) == ["measured", "model, 90 %"]
     assert upper.get_ylabel() == "cp [ms]"
     assert upper.get_ylim()[0] == 0
     assert upper.get_yscale() == "linear"
@@ -106,8 +106,8 @@ def test_figures_of_several_units_are_in_percent_of_the_law_side_by_side() -> No
     assert data(cp) == (pytest.approx([-0.05, 0.95]), pytest.approx([125.0, 75.0]))
     assert data(rate) == (pytest.approx([0.05, 1.05]), pytest.approx([125.0, 100.0]))
     assert cp.get_marker() != rate.get_marker()
-    assert upper.get_ylabel() == "share of the law [%]"
-    assert labels(upper).count("measured") == labels(upper).count("law, 90 %") == 1
+    assert upper.get_ylabel() == "share of the prediction [%]"
+    assert labels(upper).count("measured") == labels(upper).count("model, 90 %") == 1
     assert {"cp", "rate"} <= set(labels(lower))
 
 
@@ -150,7 +150,7 @@ def test_residuals_are_the_column_of_the_answer_in_the_strip_of_90_percent() -> 
     bounds = strip.get_extents().transformed(lower.transData.inverted())
     assert (bounds.y0, bounds.y1) == pytest.approx((-NINETY, NINETY), rel=1e-4)
     assert lower.get_ylim() == pytest.approx((-3.6, 3.6))
-    assert lower.get_ylabel() == "law less measurement [sigma]"
+    assert lower.get_ylabel() == "model minus measurement [sigma]"
     assert {"90 % of the figures", "cp"} == set(labels(lower))
     (zero,) = [line for line in lower.lines if line not in drawn(lower)]
     assert set(data(zero)[1]) == {0.0}
@@ -210,7 +210,7 @@ def test_the_law_is_drawn_over_the_aliases_through_its_runs(fit: Fit) -> None:
     for low, high, k in zip(bound.low, bound.high, counts, strict=True):
         at = corners[corners[:, 0] == k, 1]
         assert (at.min(), at.max()) == pytest.approx((low, high))
-    assert sorted(labels(upper)) == ["90 %", "law", "measured"]
+    assert sorted(labels(upper)) == ["90 %", "measured", "model"]
     assert (upper.get_ylabel(), lower.get_xlabel()) == ("I/O rate [1/s]", "aliases")
     assert (upper.get_ylim()[0], upper.get_yscale()) == (0, "linear")
     assert upper.get_legend() is not None
@@ -269,7 +269,7 @@ def test_pools_of_several_sizes_have_a_line_each(fit: Fit) -> None:
     pool = replace(fit, observations=runs, model=replace_kind(fit))
     upper, _ = both(draw_fit(pool, None))
     assert [line.get_label() for line in upper.lines if line not in drawn(upper)] == [
-        "law, 1 volumes", "law, 2 volumes",
+        "model, 1 volumes", "model, 2 volumes",
     ]  # fmt: skip
     assert [line.get_label() for line in drawn(upper)] == ["measured, 1 volumes", "measured, 2 volumes"]
     assert [data(line)[0] for line in drawn(upper)] == [[0.0, 1.0], [2.0]]
@@ -287,7 +287,7 @@ def replace_kind(fit: Fit) -> Any:
 def test_a_fit_without_its_sample_is_drawn_as_costs_are(fit: Fit) -> None:
     for without in (replace(fit, model=None), replace(fit, spread=None)):
         upper, lower = both(draw_fit(without, None))
-        assert upper.get_ylabel() == "share of the law [%]"
+        assert upper.get_ylabel() == "share of the prediction [%]"
         assert [text.get_text() for text in lower.get_xticklabels()] == ["+0 of 1", "+1 of 1", "+2 of 1"]
 
 

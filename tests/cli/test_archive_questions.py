@@ -129,7 +129,7 @@ def test_a_model_is_fitted_to_the_worst_interval_of_a_pool_at_each_count(
     ("words", "message"),
     [
         ((), "one pool of the"),
-        (("--pool", "NONE"), "of pool NONE there is none"),
+        (("--pool", "NONE"), "pool NONE has none"),
         (("--pool", "P00", "--from", "yesterday"), "--from"),
     ],
 )

@@ -47,7 +47,7 @@ def test_costs_of_channel_programs_are_found_and_asked(
     model = str(tmp_path / "m.toml")
     assert main(["calibrate", written(tmp_path, CCW + rows), "--kind", "channel-program", "-o", model]) == 0
     text = capsys.readouterr().out
-    assert "not determined by these data: fast_ccw_time" in text
+    assert "Not determined by these data: fast_ccw_time" in text
     found = read_model(Path(model)).parameters
     values = [found[f"{key}_time_s_per_mb"].value for key in ("ssch", "ssch_64", "fast_ccw", "slow_ccw")]
     assert values == pytest.approx([0.6e-3, 0.4e-3, 0.0, 0.9e-3], rel=1e-3)
@@ -161,7 +161,7 @@ def test_bad_tables_are_told(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--population", "3"], "none: a disk is not fitted to requesters"),
+        (["--population", "3"], "none: a disk has no requesters"),
         (["--fix", "hit_wait_time=0.2"], "a unit is missing"),
         (["--fix", "think_time=1ms"], "with a key of write_cp_time [s]"),
         (["--fix", "hit_ratio=0.5"], "with a key of write_cp_time [s]"),

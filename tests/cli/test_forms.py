@@ -200,7 +200,7 @@ SAID = {
     "example --seed -1": "--seed = -1: expected 0 or more",
     "aliases pool {}/hyperpav/pool-0-aliases.listing --from 2030-01-01": "--from = '2030-01-01': expected a period",
     "read {}/hyperpav/522A-0-aliases.listing --deltas": "--deltas/--cumulative = True: expected it with volume",
-    "predict paging-eckd --set outstanding=2 --set arrival_rate=9/s": "outstanding = 'beside arrival_rate'",
+    "predict paging-eckd --set outstanding=2 --set arrival_rate=9/s": "outstanding = 'with arrival_rate'",
     "predict hyperpav --set aliases": "--set = 'aliases': expected KEY=VALUE",
     "predict processors": "processors = None: expected a count, such as --set processors=",
     "whatif hyperpav --over aliases=3:1": "--over = 'aliases=3:1': expected a range that runs upward",

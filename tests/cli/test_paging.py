@@ -74,7 +74,7 @@ def test_the_picture_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[st
             "each of them once",
         ),
         (("--guests", "20"), "a page rate, or --devices to ask how much they carry"),
-        (("--devices", "4", "--per-guest", "9/s", "--guests", "2"), "a page rate of each asks how many"),
+        (("--devices", "4", "--per-guest", "9/s", "--guests", "2"), "--per-guest asks for the guests"),
         (("--page-rate", "9/s", "--per-guest", "9/s"), "without --page-rate"),
         (("--devices", "4", "--cpu-speed", "2964-NC9=2"), "with a page rate"),
     ],
@@ -90,9 +90,9 @@ def test_bad_input_is_exit_2(
 @pytest.mark.parametrize(
     ("words", "missing"),
     [
-        (("--page-rate", "1e12/s"), "it would take at least"),
-        (("--page-rate", "225000/s", "--devices", "3"), "more than 3 devices of any kind would carry"),
-        (("--page-rate", "225000/s", "--devices", "1"), "more than 1 device of any kind would carry"),
+        (("--page-rate", "1e12/s"), "are needed"),
+        (("--page-rate", "225000/s", "--devices", "3"), "more than 3 devices of any kind can carry"),
+        (("--page-rate", "225000/s", "--devices", "1"), "more than 1 device of any kind can carry"),
         (("--page-rate", "10000/s", "--guests", "1", "--kind", "eckd"), "4 guests would be needed"),
         (("--page-rate", "10000/s", "--target", "0.1ms"), "without any wait, the target is shorter"),
     ],
@@ -122,6 +122,6 @@ def test_guests_that_are_more_than_the_search_looks_at_are_no_answer(
 ) -> None:
     code, _, error = ask(capsys, "paging", "--devices", "20", "--per-guest", "1/h", "--kind", "eckd")
     assert code == 2
-    assert "--per-guest = '1/h': expected a rate of which fewer than 1,000,000 guests" in " ".join(
+    assert "--per-guest = '1/h': expected a larger rate: this one carries 1,000,000 guests" in " ".join(
         error.split()
     )

@@ -148,7 +148,7 @@ BAD = {
     "another report": (
         ("usage", str(data_path("hyperpav", "522A-0-aliases.listing"))), "expected files with data spaces",
     ),
-    "same listing twice": (("usage", LISTINGS[5], LISTINGS[5]), "each of another time"),
+    "same listing twice": (("usage", LISTINGS[5], LISTINGS[5]), "each of a different time"),
     "real storage alone": (("usage", LISTINGS[5], "--real-storage", "120GB"), "both"),
 }  # fmt: skip
 

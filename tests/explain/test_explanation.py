@@ -106,7 +106,7 @@ def test_a_sensitivity_is_the_answer_with_the_input_raised() -> None:
         ("together", {"share": 0}, r"share = 0\.0: expected a number from 1e-06 to 0\.999"),
         ("storage-limit", {"resident_pages": 300}, "a number from 1 to 256"),
         ("ccw", {"ssch_time": 0, "slow_ccw_time": "0ms"}, "one of them above zero: a saving is a share"),
-        ("mgc", {"arrival_rate": 1e-30}, "0, or a load of at least 1e-20 a server"),
+        ("mgc", {"arrival_rate": 1e-30}, "0, or a load of at least 1e-20 per server"),
         ("bursts", {"batch": 1e300}, "numbers above zero, from 1e-150 to 1e150"),
         ("alias-pool", {"volumes": 6, "population": 8}, "at most 25 states"),
     ],
@@ -162,5 +162,5 @@ def test_the_picture_goes_through_the_numbers_of_the_user(told: Explanation) -> 
 
 
 def test_the_states_of_a_pool_are_listed() -> None:
-    assert "States, of each volume three digits" in explain("alias-pool").text()
+    assert "States, three digits per volume" in explain("alias-pool").text()
     assert explain("alias-pool").text().count("; ") >= 8

@@ -180,7 +180,7 @@ def test_the_least_spread_is_a_thousandth() -> None:
 
 
 def test_known_errors_of_closed_forms_are_told_where_they_are_used() -> None:
-    told = {line.split("law of ")[-1].split("that of ")[-1].split("rule of ")[-1][:5]: line
+    told = {line.split("formula of ")[-1].split("that of ")[-1].split("rule of ")[-1][:5]: line
             for line in topic_named("mgc").assumptions}  # fmt: skip
     below, above = ([scv for scv in COMPARED_SCV if (scv <= 1) == low] for low in (True, False))
     for name, method, spreads in (("Takah", BEST_BELOW, below), ("Boxma", BEST_ABOVE, above),
@@ -376,7 +376,7 @@ def test_a_value_has_its_digits_however_much_cancels(wanted: int) -> None:
     found = many_digits(cancelling, wanted)
     assert abs(found - sympy.sqrt(2).evalf(100)) < sympy.Rational(10) ** (1 - wanted)
     assert many_digits(sympy.Add(sympy.pi, -sympy.pi, evaluate=False), wanted) == 0
-    with pytest.raises(InputError, match="such as need no more than 100 digits"):
+    with pytest.raises(InputError, match="numbers that need at most 100 working digits"):
         many_digits(cancelling, wanted, most=100)
 
 

@@ -13,7 +13,7 @@ from planner import style, units
 from planner.explain import explain, topic_named
 from planner.explain.explanation import Explanation, _sensitivities
 from planner.explain.topic import Equation
-from planner.explain.wording import Told, hanging, latex, number, printed, with_unit
+from planner.explain.wording import WordedStep, hanging, latex, number, printed, with_unit
 from planner.results import Array
 
 
@@ -158,9 +158,9 @@ def test_a_load_of_nothing_is_drawn_up_to_one() -> None:
 @pytest.mark.long
 def test_where_servers_saturate_a_line_says_so() -> None:
     """Two servers of 1.3 ms carry 1538.5/s; 755/s are drawn up to 1510, 1000/s up to 2000."""
-    assert not [line for line in explain("mmc").plot().lines if line.get_label() == "saturated from here on"]
+    assert not [line for line in explain("mmc").plot().lines if line.get_label() == "saturated above"]
     axes = explain("mmc", arrival_rate=1000).plot()
-    (line,) = [line for line in axes.lines if line.get_label() == "saturated from here on"]
+    (line,) = [line for line in axes.lines if line.get_label() == "saturated above"]
     step = 2000 / 80
     assert 2 / 1.3e-3 <= float(np.ravel(line.get_xdata())[0]) <= 2 / 1.3e-3 + step
 
@@ -235,7 +235,7 @@ def test_a_single_server_has_no_line_of_none() -> None:
 @pytest.mark.first(3)
 def test_numbers_stand_in_the_place_of_every_symbol_that_has_one(told: Explanation) -> None:
     """Of each step: what is on the right in symbols, then with numbers, then the value."""
-    for each in (each for each in told.told if each.step.bracket is None):
+    for each in (each for each in told.worded_steps if each.step.bracket is None):
         symbols, filled, value = each.latex().split(" \\\\\n")
         assert symbols.startswith(f"{latex(each.step.left)} &= ")
         filled, value = (text.replace("{,}", ",") for text in (filled, value))
@@ -266,25 +266,25 @@ def step_of(right: sympy.Expr, unit: str = "") -> Equation:
 
 def test_a_small_or_a_large_number_is_put_in_with_its_power_of_ten_in_brackets() -> None:
     x, y = sympy.symbols("x y")
-    told = Told(step_of(2 * x), {x: 3e-7, y: 6e-7})
+    told = WordedStep(step_of(2 * x), {x: 3e-7, y: 6e-7})
     assert told.text(unicode=False) == "What follows\n  y = 2*x\n    = 2*(3*10^-7)\n    = 6*10^-7"
     assert (
         told.latex() == "y &= 2 x \\\\\n&= 2 \\cdot \\left(3 \\cdot 10^{-7}\\right) \\\\\n&= 6 \\cdot 10^{-7}"
     )
-    told = Told(step_of(2 * x, "s"), {x: 0.25, y: 0.5})
+    told = WordedStep(step_of(2 * x, "s"), {x: 0.25, y: 0.5})
     assert told.text(unicode=False) == "What follows\n  y = 2*x\n    = 2*0.25\n    = 0.5 s = 500 ms"
     assert told.latex().endswith(r"&= 0.5\ \mathrm{s}")
-    told = Told(step_of(2 * x, "s"), {x: math.inf, y: math.inf})
+    told = WordedStep(step_of(2 * x, "s"), {x: math.inf, y: math.inf})
     assert told.text(unicode=False) == "What follows\n  y = 2*x\n    = 2*oo\n    = saturated"
     assert told.text(unicode=True).splitlines()[2:] == ["    = 2⋅∞", "    = saturated"]
     assert told.latex().endswith(r"&= \infty")
-    constant = Told(step_of(sympy.Integer(7)), {y: 7})
+    constant = WordedStep(step_of(sympy.Integer(7)), {y: 7})
     assert constant.text(unicode=False) == "What follows\n  y = 7\n    = 7"
 
 
 def test_a_formula_of_several_lines_is_set_apart() -> None:
     x, y = sympy.symbols("x y")
-    text = Told(step_of(x / 3), {x: 6, y: 2}).text(unicode=False)
+    text = WordedStep(step_of(x / 3), {x: 6, y: 2}).text(unicode=False)
     assert text == "What follows\n      x\n  y = -\n      3\n\n      6\n    = -\n      3\n\n    = 2"
 
 
@@ -294,7 +294,7 @@ def test_a_family_is_told_from_its_first_to_its_last() -> None:
     for last, short in ((0, "1"), (3, "1 to 8")):
         step = Equation(family(n), 2**n, "weight", index=(n, 0, last))
         values = {family(sympy.Integer(k)): 2**k for k in range(last + 1)}
-        told = Told(step, values)
+        told = WordedStep(step, values)
         assert told.short == short
         assert told.members == [2.0**k for k in range(last + 1)]
         powers = ", ".join(f"{2**k}" for k in range(last + 1))
@@ -308,14 +308,14 @@ def test_of_a_family_the_general_case_is_shown_with_its_numbers() -> None:
     right = sympy.Piecewise((1, sympy.Eq(n, 0)), (family(n - 1) * x, True))
     values = {x: 5, family(sympy.Integer(0)): 1, family(sympy.Integer(1)): 5}
     symbols, filled, members = (
-        Told(Equation(family(n), right, "weight", index=(n, 0, 1)), values).latex().split("\\\\\n")
+        WordedStep(Equation(family(n), right, "weight", index=(n, 0, 1)), values).latex().split("\\\\\n")
     )
     assert r"\begin{cases}" in symbols
     assert filled.strip() == r"&= 5 \cdot w{\left(n - 1 \right)}"
     assert members == r"&= 1,\ 5"
     either = sympy.Piecewise((2 * x, x < 3), (7 * x, True))
     for at, case in ((2, "2 \\cdot 2"), (5, "7 \\cdot 5")):
-        told = Told(step_of(either), {x: at, sympy.Symbol("y"): at})
+        told = WordedStep(step_of(either), {x: at, sympy.Symbol("y"): at})
         assert told.latex().split("\\\\\n")[1].strip() == f"&= {case}"
 
 

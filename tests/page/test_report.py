@@ -64,7 +64,7 @@ def test_supply_counters_have_their_verdicts_and_no_slider(tmp_path: Path) -> No
     assert "Supply counters" in html
     assert 'class="growth"' not in html
     assert len(re.findall(r'<img src="data:image/svg\+xml;base64,', html)) == 1
-    assert "No published report holds figures of this kind" in html
+    assert "No published report has figures of this kind" in html
 
 
 @pytest.mark.long
@@ -167,7 +167,7 @@ def test_days_are_answered_as_site_does(
 SAID = (
     r"(?P<pool>\S+): (?P<needed>\d+) needed \((?P<low>\d+) to (?P<high>\d+)\), (?P<used>\d+) in use",
     r"(?P<pool>\S+) needs \d+ more "
-    r"\((?P<needed>\d+) in place of (?P<used>\d+)(?:, 90 %: (?P<low>\d+) to (?P<high>\d+))?\)",
+    r"\((?P<needed>\d+) instead of (?P<used>\d+)(?:, 90 %: (?P<low>\d+) to (?P<high>\d+))?\)",
     r"pool (?P<pool>\S+): (?P<needed>\d+) alias(?:es)? \((?P<low>\d+)(?: to (?P<high>\d+))?\), (?P<used>\d+) in use",
 )
 

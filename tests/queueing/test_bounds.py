@@ -21,7 +21,7 @@ NAN = float("nan")
 def test_requesters_that_hardly_think_keep_the_station_full(servers, scv):
     think = np.array([0.0, 1e-300, 1e-12, 1e-6, 1e-3])
     if servers == 3 and scv == 0.05:
-        with pytest.raises(InputError, match="states a level"):
+        with pytest.raises(InputError, match="states per level"):
             finite_source(9, think, 0.2, servers, scv=scv)
         return
     steady = finite_source(9, think, 0.2, servers, scv=scv)

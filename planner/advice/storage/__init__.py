@@ -1,4 +1,4 @@
-"""Storage limits, frame budgets and what is used of each limit; no numpy, so that the calculator starts at once."""
+"""Storage limits, frame budgets and the use of each limit; without numpy, so that the calculator starts quickly."""
 
 from planner.advice.storage.frames import (
     FrameBudget,

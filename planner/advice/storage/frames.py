@@ -1,4 +1,4 @@
-"""Frame budgets: the real storage that virtual storage in use needs, and how many guests or pages there is room for."""
+"""Frame budgets: real storage needed for virtual storage in use, and the guests or pages that fit."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
 from planner.units import EXACT, FRAME, GIB, SEGMENT, given, percent, readable
 
-PTRM_SPACES_STATED: Final = 16  # of z/VM 5.3; the only number that a report states
+PTRM_SPACES_STATED: Final = 16  # of z/VM 5.3; the only number stated in a report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameBudget(Answer):
-    """What virtual storage in use takes.
+    """Frames that virtual storage in use needs.
 
     `segments`: segments of 1 MB in use; `page_frames` and `pgmbk_frames`: frames for their resident pages, and for
-    their PGMBKs; `ptrm_spaces`: PTRM data spaces that map them; `real_storage`: what there is [bytes], None where it is
-    not given.
+    their PGMBKs; `ptrm_spaces`: PTRM data spaces that map them; `real_storage` [bytes], None if not given.
     """
 
     COLUMNS: ClassVar = (
@@ -51,17 +50,17 @@ class FrameBudget(Answer):
 
     @property
     def overcommit(self) -> float | None:
-        """Pages to real storage, without PGMBKs."""
+        """Ratio of pages to real storage, without PGMBKs."""
         return None if self.real_storage is None else self.page_frames * FRAME / self.real_storage
 
     @property
     def overcommit_with_pgmbks(self) -> float | None:
-        """Pages and PGMBKs to real storage."""
+        """Ratio of pages and PGMBKs to real storage."""
         return None if self.real_storage is None else self.real_storage_bytes / self.real_storage
 
     @property
     def headline(self) -> str:
-        """How much real storage holds how much virtual storage."""
+        """Real storage, and the virtual storage in use that it holds."""
         return (
             f"{readable(self.real_storage_bytes / GIB, 2, EXACT)} GB of real storage hold "
             f"{readable(self.segments * SEGMENT / GIB, 2, EXACT)} GB of in-use virtual storage, mapped by "
@@ -70,7 +69,7 @@ class FrameBudget(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What else the numbers say."""
+        """Excess over real storage and over the PTRM data spaces."""
         needed, notes = self.real_storage_bytes, []
         if self.real_storage is not None and needed > self.real_storage:
             notes.append(
@@ -87,7 +86,7 @@ class FrameBudget(Answer):
 
     @property
     def parts(self) -> list[tuple[str, int, float, float | None]]:
-        """What takes frames, how many, how many GB that is, and its ratio to real storage."""
+        """Uses of frames: name, frames, GB, ratio to real storage."""
         pages, pgmbks, real = self.page_frames, self.pgmbk_frames, self.real_storage
         return [
             (what, number, number * FRAME / GIB, None if real is None else number * FRAME / real)
@@ -95,12 +94,12 @@ class FrameBudget(Answer):
         ]
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
-        """Draw what pages and PGMBKs take, beside the real storage that there is."""
+        """Draw the storage for pages and PGMBKs, and the real storage."""
         return _draw(self, self.headline, axes)
 
 
 def _draw(budget: FrameBudget, headline: str, axes: style.Axes | None) -> style.Axes:
-    """What pages and PGMBKs take, beside the real storage that there is."""
+    """Draw the storage for pages and PGMBKs, and the real storage."""
     (axes,) = style.begin(axes, headline, height=2.2)
     left, there = 0.0, (budget.real_storage or 0) / GIB
     for k, (label, _, width, _) in enumerate(budget.parts[:2]):
@@ -123,11 +122,11 @@ def frame_budget(
     Parameters
     ----------
     in_use : float or str
-        In-use virtual storage [bytes], or text such as ``900GB``; a started segment counts whole.
+        In-use virtual storage [bytes], or text such as ``900GB``; rounded up to segments.
     resident_pages : float
         Mean number of resident pages in each in-use segment, 1 to 256.
     real_storage : float or str, optional
-        Real storage there is [bytes], or text.
+        Real storage [bytes], or text.
 
     Returns
     -------
@@ -160,7 +159,7 @@ def guest_frame_budget(
     resident_pages: float = storage.PAGES_PER_SEGMENT,
     real_storage: float | str | None = None,
 ) -> FrameBudget:
-    """Count the frames for guests, of one size or of several, that have touched a share of their storage.
+    """Count the frames for guests of one or several sizes that have touched a share of their storage.
 
     Parameters
     ----------
@@ -169,23 +168,23 @@ def guest_frame_budget(
     guest_storage : float or str, or sequence of these
         Virtual storage of each [bytes], or text such as ``88GB``; as many sizes as numbers of guests.
     instantiated : float
-        Share of it that exists because the guest touched it [share].
+        Share of the storage that the guest has touched [share].
     resident_pages : float, optional
-        How many instantiated pages lie in each in-use segment: 256 where guests touch their storage in
-        sequence, ``256 x instantiated`` at least, where the touched pages are spread over all segments.
+        Instantiated pages in each in-use segment: 256 if guests touch their storage in sequence; the least is
+        ``256 x instantiated``, if the touched pages are spread over all segments.
     real_storage : float or str, optional
-        Real storage there is [bytes], or text.
+        Real storage [bytes], or text.
 
     Returns
     -------
     FrameBudget
-        Frames for all that is instantiated.
+        Frames for all instantiated pages.
 
     Raises
     ------
     InputError
-        A number outside its domain, other numbers of sizes and guests, or more instantiated pages than the segments
-        have room for.
+        A number outside its domain, different numbers of sizes and guests, or more instantiated pages than fit in the
+        segments.
 
     Notes
     -----
@@ -221,8 +220,7 @@ def _touched(guests: int, size: int, exact: Fraction, dense: Fraction) -> tuple[
         least = float(storage.PAGES_PER_SEGMENT * exact)
         raise InputError(
             "resident_pages", float(dense),
-            f"at least {least:.4g}: {float(exact):.0%} of all pages lie that densely even when they are spread over "
-            "all segments",
+            f"at least {least:.4g}: {float(exact):.0%} of all pages are that dense even if spread over all segments",
         )  # fmt: skip
     return pages, min(math.ceil(pages / dense), every)
 
@@ -239,7 +237,7 @@ def _budget(segments: int, pages: Fraction, real_storage: float | str | None) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageFit(Answer):
-    """What real storage has room for without paging."""
+    """Guests or pages that fit in real storage without paging."""
 
     FIGURES: ClassVar = (
         column("what"), column("count"), column("count_low", of="low"), column("count_high", of="high"),
@@ -248,7 +246,7 @@ class StorageFit(Answer):
     what: str  # "guests", or "resident pages" of each in-use segment
     one: str  # one of them
     count: int  # the most that fit
-    low: int  # the same where touched pages are spread over all segments, and where they lie densely
+    low: int  # the most if touched pages are spread over all segments; `high`: if they are dense
     high: int
     asked: str  # the question in words
     budget: FrameBudget  # frames that they take
@@ -264,17 +262,17 @@ class StorageFit(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the range means, and what one more would take."""
+        """What the range means, and what is not counted."""
         lines = []
         if self.low < self.high:
             lines.append(
-                "The range is from touched pages that are spread over all segments, each with a PGMBK of its own, to "
-                "pages that lie densely."
+                "The range is from touched pages spread over all segments, each with its own PGMBK, to densely packed "
+                "pages."
             )
-        return (*lines, *self.budget.notes, "CP itself and what else is resident is not counted.")
+        return (*lines, *self.budget.notes, "CP itself and other resident storage are not counted.")
 
     def table(self) -> render.Table:
-        """Frames of what fits, as of a frame budget, beside how many that are, with the range."""
+        """Number that fits with its range, and its frames as in a frame budget."""
         frames, key = self.budget.table(), self.what.split(" in ")[0].replace(" ", "_")
         counts = {key: self.count, f"{key}_low": self.low, f"{key}_high": self.high}
         beside = (
@@ -284,15 +282,15 @@ class StorageFit(Answer):
         return render.Table(columns=(*frames.columns, *beside))
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Frames alone: how many fit stands in the headline."""
+        """Frames only: the headline has the number that fits."""
         return self.budget.sections()
 
     def to_dict(self) -> dict[str, Any]:
-        """`count` with its range, and the budget of it."""
+        """`count` with its range, and its budget."""
         return {**self.budget.to_dict(), **Answer.to_dict(self)}
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
-        """Draw the frames of what fits beside the real storage, under the headline of the question."""
+        """Draw the frames of what fits and the real storage."""
         return _draw(self.budget, self.headline, axes)
 
 
@@ -303,7 +301,7 @@ def guests_that_fit(
     real_storage: float | str,
     resident_pages: float | None = None,
 ) -> StorageFit:
-    """Count the equal guests whose touched pages and PGMBKs real storage holds.
+    """Count the equal guests whose touched pages and PGMBKs fit in real storage.
 
     Examples
     --------
@@ -320,7 +318,7 @@ def guests_that_fit(
         )  # fmt: skip
 
     def most(pages: float) -> int:
-        """The frames of guests are rounded up together."""
+        """Find the largest number by trial: the frames of all guests are rounded up together."""
         enough = range(1, 2 * max(real // budget(1, pages).real_storage_bytes, 1))
         return bisect_left(enough, True, key=lambda guests: budget(guests, pages).real_storage_bytes > real)
 
@@ -333,18 +331,18 @@ def guests_that_fit(
         takes = _hundredths(one / GIB, math.ceil)
         touched = _hundredths(100 * instantiated * real / one, math.floor)
         raise InfeasibleError(
-            f"one guest takes {takes} GB of real storage and there are {given(real / GIB)} GB: {takes} GB "
+            f"one guest needs {takes} GB of real storage and there are {given(real / GIB)} GB: {takes} GB "
             f"would hold one, or a guest that touches no more than {touched}% of its storage"
         )
     each = storage.size("guest_storage", guest_storage)
-    asked = f"Guests of {given(each / GIB)} GB that touched {percent(instantiated)} of it"
+    asked = f"Guests of {given(each / GIB)} GB that touched {percent(instantiated)} of their storage"
     return StorageFit(
         what="guests", one="guest", count=high, low=low, high=high, asked=asked, budget=budget(high, ends[1])
     )
 
 
 def _hundredths(value: float, rounded: Callable[[float], int]) -> str:
-    """A bound, rounded to the side on which it still holds."""
+    """A bound rounded to hundredths, in the direction in which it still holds."""
     return given(rounded(100 * value) / 100)
 
 
@@ -363,7 +361,7 @@ def resident_pages_that_fit(*, in_use: float | str, real_storage: float | str) -
         needed = segments * (storage.FRAMES_PER_PGMBK + 1) * FRAME
         most = real // FRAME // (storage.FRAMES_PER_PGMBK + 1) * SEGMENT
         raise InfeasibleError(
-            f"{given(used / GIB)} GB in use take at least {_hundredths(needed / GIB, math.ceil)} GB of real storage, a "
+            f"{given(used / GIB)} GB in use need at least {_hundredths(needed / GIB, math.ceil)} GB of real storage, a "
             f"page and a PGMBK for each segment, and there are {given(real / GIB)} GB: they hold up to "
             f"{_hundredths(most / GIB, math.floor)} GB in use"
         )

@@ -1,4 +1,4 @@
-"""How much virtual storage can be in use: every limit of a system side by side, and which one is met first."""
+"""How much virtual storage can be in use: every limit of a system, and which one is met first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIGURES: Final = tuple(map(column, ("name", "kind", "in_use_virtual_bytes", "hea
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class StorageBudget:
-    """A system whose limits are asked for.
+    """A system with its storage limits.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class StorageBudget:
     in_use : float or str, optional
         Virtual storage in use [bytes], or text.
     ptrm_spaces : int, optional
-        PTRM data spaces; those of the release where None.
+        PTRM data spaces; by default those of the release.
 
     Raises
     ------
@@ -46,12 +46,12 @@ class StorageBudget:
     Attributes
     ----------
     notes : tuple of str
-        What a reader should know of the release and its numbers.
+        Remarks on the release and its numbers.
 
     Notes
     -----
-    ``2 + resident pages`` frames hold an in-use segment, ``4 GB / 8 KB`` PGMBKs a PTRM data space; where
-    PGMBKs must lie below the 2 GB line, two frames of it hold each. IBM, "Improved Real Storage
+    An in-use segment takes ``2 + resident pages`` frames; a PTRM data space holds ``4 GB / 8 KB`` PGMBKs; where
+    PGMBKs must be below the 2 GB line, each takes two frames there. IBM, "Improved Real Storage
     Scalability" (z/VM 5.3).
 
     Examples
@@ -90,7 +90,7 @@ class StorageBudget:
         object.__setattr__(self, "notes", tuple(self._notes(assumed=ptrm_spaces is None)))
 
     def limits(self) -> StorageLimits:
-        """Work out every limit."""
+        """Calculate every limit."""
         return StorageLimits(
             budget=self,
             limits=tuple(self._limits(self.resident_pages)),
@@ -106,11 +106,11 @@ class StorageBudget:
         if storage.first_met(self._limits(Fraction(1))).name != storage.PTRM_DATA_SPACES:
             return None
         frames, ptrm = self.real_storage // FRAME, self.ptrm_spaces * storage.SEGMENTS_PER_PTRM_SPACE
-        # frames // (2 + pages) <= ptrm from here on
+        # smallest `pages` with frames // (2 + pages) <= ptrm
         return max(1, frames // (ptrm + 1) + 1 - storage.FRAMES_PER_PGMBK)
 
     def most_pages_under_ptrm(self) -> Fraction:
-        """Most resident pages at which PTRM data spaces are met no later than real storage: they are named at a tie."""
+        """Most resident pages at which PTRM data spaces are met no later than real storage; at a tie they are named."""
         segments = self.ptrm_spaces * storage.SEGMENTS_PER_PTRM_SPACE
         return Fraction(self.real_storage // FRAME, segments) - storage.FRAMES_PER_PGMBK
 
@@ -119,7 +119,7 @@ class StorageBudget:
         if row.largest_real_storage is None:
             notes.append(
                 f"No published source has the limits of z/VM {row.name}: the {self.ptrm_spaces} PTRM data spaces are "
-                "those given, and how much real storage it supports is not known here."
+                "as given, and its supported real storage is unknown."
             )
         elif self.real_storage > row.largest_real_storage:
             notes.append(
@@ -128,7 +128,7 @@ class StorageBudget:
                 f"{given(self.real_storage / GIB)} GB."
             )
         if row.pgmbks_below_2gb:
-            notes.append("Other structures live below 2 GB, too: the practical limit is somewhat less.")
+            notes.append("Other structures also reside below 2 GB: the practical limit is somewhat lower.")
         elif assumed and row.ptrm_certainty == "default":
             notes.append(
                 f"{self.ptrm_spaces} PTRM data spaces are what z/VM 5.3 has; not verified for {row.name}, and a later "
@@ -145,7 +145,7 @@ def spaces_of(row: storage.Release, ptrm_spaces: int | None) -> int:
 def limits_of(
     row: storage.Release, real_storage: int | None, resident_pages: Fraction | None, ptrm_spaces: int
 ) -> list[storage.StorageLimit]:
-    """Every limit that follows from the given numbers; of PGMBKs below 2 GB, that all of it is there."""
+    """Every limit that follows from the given numbers; for PGMBKs, all storage below 2 GB is assumed to exist."""
     real = 2 * GIB if real_storage is None else real_storage
     limits = [storage.below_2gb_limit(real)] if row.pgmbks_below_2gb else []
     if real_storage is not None and resident_pages is not None:
@@ -157,9 +157,9 @@ def limits_of(
 class StorageLimits(Answer):
     """All limits of a system.
 
-    `budget`: what was asked; `limits`: what can be in use by each; `min_resident_pages_before_ptrm`: smallest whole
-    number of resident pages in a segment at which PTRM data spaces are no longer met before every other limit (a tie
-    counts as no longer before), None where they never are.
+    `budget`: the system; `limits`: its limits; `min_resident_pages_before_ptrm`: smallest whole number of resident
+    pages per segment at which PTRM data spaces are no longer the first limit (a tie counts as no longer first), None if
+    they never are.
     """
 
     COLUMNS: ClassVar = (
@@ -188,11 +188,11 @@ class StorageLimits(Answer):
         return storage.first_met(self.limits)
 
     def marks(self) -> Iterable[str]:
-        """The limit that is met first is marked."""
+        """Mark the limit that is met first."""
         return ("recommended" if limit is self.binding else "" for limit in self.limits)
 
     def to_dict(self) -> dict[str, Any]:
-        """Sizes in bytes; `in_use_virtual_bytes` is what the limit that is met first allows."""
+        """Sizes in bytes; `in_use_virtual_bytes` is the first limit."""
         return {**Answer.to_dict(self), "notes": list(self.budget.notes)}
 
     @property
@@ -205,7 +205,7 @@ class StorageLimits(Answer):
         )
 
     def sections(self) -> tuple[render.Section, ...]:
-        """The limits under the system that has them."""
+        """The limits, under a title that names the system."""
         budget = self.budget
         asked = (
             f"z/VM {budget.release.name}, {given(budget.real_storage / GIB)} GB of real storage, "
@@ -215,7 +215,7 @@ class StorageLimits(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is exceeded, where PTRM data spaces come first, what a reader should know of the release."""
+        """Exceeded limits, when PTRM data spaces come first, remarks on the release."""
         exceeded = [
             f"{limit.name} is exceeded by {gigabytes(-(limit.headroom_bytes or 0))} "
             f"({limit.kind}: {storage.BEYOND[limit.kind]})."
@@ -229,9 +229,9 @@ class StorageLimits(Answer):
             return "PTRM data spaces are never met first on this system."
         most = self.budget.most_pages_under_ptrm()
         if most >= storage.PAGES_PER_SEGMENT:
-            return "PTRM data spaces are met first however many pages are resident."
-        told = given(math.floor(100 * most) / 100)  # up to there it holds
-        return f"PTRM data spaces are met first up to {told} resident pages in each in-use segment."
+            return "PTRM data spaces are met first at any number of resident pages."
+        pages = given(math.floor(100 * most) / 100)  # rounded down, so that the sentence is true
+        return f"PTRM data spaces are met first up to {pages} resident pages in each in-use segment."
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw in-use virtual storage against resident pages per segment, every limit as a line."""
@@ -267,6 +267,6 @@ class StorageLimits(Answer):
 
 
 def gigabytes(value: int) -> str:
-    """Gigabytes, with terabytes beside them from one terabyte on."""
+    """Gigabytes, followed by terabytes if at least one."""
     size = value / GIB
     return f"{readable(size, digits=4)} GB" + (f" ({readable(size / 1024)} TB)" if size >= 1024 else "")  # noqa: PLR2004 - in a TB

@@ -1,4 +1,4 @@
-"""DSPACESH listings to storage in use: PTRM data spaces add up to it, and two listings show how it grows."""
+"""Storage in use from DSPACESH listings: the sum over PTRM data spaces, and its growth between two listings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPANS: Final = {"day": 1.0, "hour": 1 / 24, "minute": 1 / 1440, "s": 1 / 86_400}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """PTRM data spaces at the end of an interval: `end` is when, `spaces` how many, `resident` their pages."""
+    """PTRM data spaces at the `end` of an interval: their number `spaces` and their `resident` pages."""
 
     end: datetime | time | None
     spaces: int
@@ -34,7 +34,7 @@ class Snapshot:
 
     @property
     def in_use(self) -> Interval:
-        """In-use virtual storage [bytes]: each PGMBK of two pages stands for a segment."""
+        """In-use virtual storage [bytes]: one segment per PGMBK of two pages."""
         return self.resident * (SEGMENT / storage.FRAMES_PER_PGMBK)
 
 
@@ -43,10 +43,10 @@ class StorageUsage(Answer):
     """How much of each limit is used.
 
     * `latest`: the last of the listings.
-    * `limits`: those that follow from what was given.
+    * `limits`: the limits that could be calculated.
     * `growth`: change of in-use virtual storage [bytes/day]; None with a single listing.
     * `release`: z/VM release of the limits.
-    * `remarks`: what the listings show that a reader should know.
+    * `remarks`: peculiarities of the listings.
     """
 
     FIGURES: ClassVar = (
@@ -66,11 +66,11 @@ class StorageUsage(Answer):
     remarks: tuple[str, ...]
 
     def used(self, limit: storage.StorageLimit) -> Interval:
-        """Work out which share of a limit is in use."""
+        """Share of a limit that is in use."""
         return self.latest.in_use / limit.in_use_virtual_bytes
 
     def days(self, limit: storage.StorageLimit) -> Interval | None:
-        """Work out when a limit is reached at the growth between the listings."""
+        """Days until a limit is reached at the growth between the listings."""
         if self.growth is None:
             return None
         left, growth, in_use = limit.in_use_virtual_bytes, self.growth, self.latest.in_use
@@ -79,7 +79,7 @@ class StorageUsage(Answer):
 
     @property
     def headline(self) -> str:
-        """How much is in use, and which of the limits considered is met first."""
+        """Storage in use, and the first of the limits considered."""
         low, value, high = ends(self.latest.in_use / GIB, digits=5)
         first = storage.first_met(self.limits)
         considered = "" if self._all_considered else "of the limits considered "
@@ -95,7 +95,7 @@ class StorageUsage(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was not considered, how it grows, what the listings show."""
+        """Limits not considered, growth, remarks on the listings."""
         notes = []
         if not self._all_considered:
             notes.append(
@@ -111,16 +111,16 @@ class StorageUsage(Answer):
         return (*notes, *self.remarks)
 
     def days_left(self, limit: storage.StorageLimit) -> list[float | None]:
-        """The ends of `days`; None where storage in use does not grow."""
+        """The ends of `days`; None without growth."""
         return [left if math.isfinite(left) else None for left in self.days(limit) or [math.inf] * 3]
 
     def marks(self) -> Iterable[str]:
-        """The limit that is met first is marked."""
+        """Mark the limit that is met first."""
         first = storage.first_met(self.limits)
         return ("recommended" if limit is first else "" for limit in self.limits)
 
     def table(self) -> render.Table:
-        """Sizes in GB, shares in percent, days where there is growth."""
+        """Sizes in GB, shares in percent, days if there is growth."""
 
         def used(key: str, label: str, end: str) -> Quantity:
             return column(key, "percent", label, 1, lambda limit: getattr(self.used(limit) * 100, end))
@@ -134,7 +134,7 @@ class StorageUsage(Answer):
         return tabled(self.limits, columns, self.marks())
 
     def sections(self) -> tuple[render.Section, ...]:
-        """The same with the time left in a unit that people read."""
+        """The table with the time left in a convenient unit."""
         table = self.table()
         if self.growth is None:
             return (render.Section(table=table),)
@@ -143,7 +143,7 @@ class StorageUsage(Answer):
         return (render.Section(table=replace(table, columns=(*table.columns[:-1], shown))),)
 
     def limit_records(self) -> list[dict[str, Any]]:
-        """Every limit with the share in use and the days to it, each between its ends."""
+        """Every limit with the share in use and the days left, each with its ends."""
         keys = ("days_to_limit_low", "days_to_limit", "days_to_limit_high")
         return [
             {**record(limit, FIGURES), "used_low": self.used(limit).low, "used_high": self.used(limit).high,
@@ -152,7 +152,7 @@ class StorageUsage(Answer):
         ]  # fmt: skip
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
-        """Draw how much of each limit is used, with what rounding leaves open; the one that is met first on top."""
+        """Draw the used share of each limit with its rounding; the first limit on top."""
         rows = sorted(self.limits, key=lambda limit: -self.used(limit).value)
         (axes,) = style.begin(axes, self.headline, height=1.6 + 0.6 * len(rows))
         names = [f"{limit.name}\n{gigabytes(limit.in_use_virtual_bytes)}, {limit.kind}" for limit in rows]
@@ -179,30 +179,30 @@ def storage_usage(
     resident_pages: float | None = None,
     ptrm_spaces: int | None = None,
 ) -> StorageUsage:
-    """Work out how much of each limit is used.
+    """Used share of each limit.
 
     Parameters
     ----------
     listings : sequence of DataSpaceListing, or Measured
-        One for the state, several of different times for the growth, too; or what `planner.measurements.read` returns.
+        One listing, or several of different times to get the growth too; or the result of `planner.measurements.read`.
     release : str, optional
-        z/VM release such as ``5.3``; the one that the listings show where None.
+        z/VM release such as ``5.3``; by default the one in the listings.
     real_storage : float or str, optional
         Real storage [bytes], or text such as ``120GB``; without it the limit of real storage is left out.
     resident_pages : float, optional
-        Mean number of resident pages in each in-use segment, 1 to 256; goes with `real_storage`.
+        Mean number of resident pages in each in-use segment, 1 to 256; required with `real_storage`.
     ptrm_spaces : int, optional
-        PTRM data spaces there can be; those of the release where None.
+        Possible PTRM data spaces; by default those of the release.
 
     Returns
     -------
     StorageUsage
-        Of the last listing.
+        Usage by the last listing.
 
     Raises
     ------
     InputError
-        No listing, no PTRM data space in one, a release that is not known, several listings without
+        No listing, no PTRM data space in a listing, an unknown release, several listings without
         different times, or resident pages without real storage.
 
     Examples
@@ -223,7 +223,7 @@ def storage_usage(
     row = storage.release(name, ptrm_spaces)
     snapshots = [_snapshot(listing) for listing in ordered]
     if (real_storage is None) != (resident_pages is None):
-        wanted = "both, for the limit of real storage, or none"
+        wanted = "both (for the limit of real storage) or neither"
         raise InputError("real_storage, resident_pages", "one of them", wanted)
     real = None if real_storage is None else storage.size("real_storage", real_storage)
     pages = None if resident_pages is None else storage.pages_per_segment(resident_pages)
@@ -241,7 +241,7 @@ def storage_usage(
 
 
 def _listings(measured: Measured) -> tuple[DataSpaceListing, ...]:
-    """The data spaces of one system, an interval each."""
+    """The data spaces of one system, one listing per interval."""
     from planner.measurements.choose import refuse_several
     from planner.reports.dspacesh import listings_of_frame
 
@@ -249,7 +249,9 @@ def _listings(measured: Measured) -> tuple[DataSpaceListing, ...]:
     refuse_several(listing.system for listing in found)
     for each in found:
         if len({(row.owner, row.name) for row in each.rows}) < len(each.rows):
-            raise InputError("listings", f"{each.path} twice", "listings with dates, each of another time")
+            raise InputError(
+                "listings", f"{each.path} twice", "listings with dates, each of a different time"
+            )
     if not found:
         raise measured.without("files with data spaces: DSPACESH listings (FCX134), monitor data")
     return found
@@ -260,13 +262,13 @@ def _ptrm_spaces(listing: DataSpaceListing) -> list[DataSpace]:
     found = [space for space in listing.rows if space.is_ptrm]
     if not found:
         raise InputError(
-            "listing", str(listing.path), "PTRM data spaces of SYSTEM, PTRM0000 and on; there is none"
+            "listing", str(listing.path), "PTRM data spaces of SYSTEM, from PTRM0000 on; there are none"
         )
     return found
 
 
 def _snapshot(listing: DataSpaceListing) -> Snapshot:
-    """Add up the resident pages of the PTRM data spaces; roundings add up, too, but none holds more than it can."""
+    """Add up the resident pages of the PTRM data spaces with their rounding, each at most its capacity."""
     spaces, total = _ptrm_spaces(listing), Interval(0.0, 0.0, 0.0)
     for space in spaces:
         if space.resident is None:
@@ -277,20 +279,20 @@ def _snapshot(listing: DataSpaceListing) -> Snapshot:
 
 
 def _in_time(listings: Sequence[DataSpaceListing]) -> list[DataSpaceListing]:
-    """Order listings by the end of their interval; several need dates, each of another time."""
+    """Order listings by the end of their interval; several need dates, all different."""
     if len(listings) == 1:
         return list(listings)
     ends = {listing.end for listing in listings if isinstance(listing.end, datetime)}
     if len(ends) < len(listings):
         raise InputError(
             "listings", [str(listing.end) for listing in listings],
-            "listings with dates, each of another time, since the growth between them is asked for",
+            "listings with dates, each of a different time, to calculate the growth between them",
         )  # fmt: skip
     return sorted(listings, key=lambda listing: str(listing.end))
 
 
 def _growth(snapshots: Sequence[Snapshot]) -> Interval:
-    """Least-squares slope of in-use virtual storage over time, with what rounding leaves open [bytes/day]."""
+    """Least-squares slope of in-use virtual storage over time, with its rounding [bytes/day]."""
     ends = [one.end for one in snapshots if isinstance(one.end, datetime)]
     days = [(end - ends[0]).total_seconds() / 86_400.0 for end in ends]
     mean = sum(days) / len(days)
@@ -303,19 +305,19 @@ def _growth(snapshots: Sequence[Snapshot]) -> Interval:
 
 
 def _remarks(listings: Sequence[DataSpaceListing], row: storage.Release, *, assumed: bool) -> Iterator[str]:
-    """What the listings show that a reader should know."""
+    """Peculiarities of the listings."""
     last = listings[-1]
     shown = sorted({listing.release for listing in listings if listing.release})
     if shown and shown != [row.name]:
-        yield f"The listings are of z/VM {' and '.join(shown)}; the limits are those of {row.name}."
+        yield f"The listings are from z/VM {' and '.join(shown)}; the limits are those of {row.name}."
     full, size = 0, storage.PAGES_PER_PTRM_SPACE
     for space in _ptrm_spaces(last):
         full += space.resident is not None and space.resident.high >= size
         if space.total is not None and not space.total.low <= size <= space.total.high:
             yield (
-                f"{space.name} shows {space.total.value:,.0f} pages in total where a 4 GB data space has "
-                f"{readable(size)}: CP monitor of z/VM 5.2 is known to report half. Not "
-                "corrected, and not used here."
+                f"{space.name} shows {space.total.value:,.0f} pages in total, but a 4 GB data space has "
+                f"{readable(size)}: CP monitor of z/VM 5.2 is known to report half. The total is neither "
+                "corrected nor used here."
             )
     if full:
         yield f"{full} of the PTRM data spaces are full: {readable(size)} pages each, shown rounded."
@@ -326,17 +328,16 @@ def _remarks(listings: Sequence[DataSpaceListing], row: storage.Release, *, assu
 
 
 def _span(days: float) -> str:
-    """A span of time in the longest unit of which there are a few."""
-    # shorter spans are shown in the next unit
+    """A span of time in the longest unit that fits at least twice."""
     unit = next((unit for unit, length in SPANS.items() if days >= 2.0 * length), "s")
     count = readable(days / SPANS[unit])
     return f"{count} {unit}{'' if count == '1' or unit == 's' else 's'}"
 
 
 def _pace(growth: Interval, large: float = 1024.0) -> str:
-    """Growth in GB for the longest unit of time in which it stays readable."""
+    """Growth in GB per longest unit of time in which the number stays readable."""
     paces = {unit: growth * length / GIB for unit, length in SPANS.items()}
-    # a faster growth is shown for the next shorter unit
+    # faster growth is shown per next shorter unit
     unit = next((unit for unit, pace in paces.items() if abs(pace.value) < large), "s")
     low, value, high = ends(paces[unit])
     name = {"hour": "an hour", "s": "a second"}.get(unit, f"a {unit}")

@@ -1,4 +1,4 @@
-"""Unequal volumes: grouped into classes of nearly equal ones, and what the grouping costs in accuracy."""
+"""Unequal volumes: grouping into classes of nearly equal ones, and its error."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class VolumeGroups:
     group: Integers  # class of each volume, shape (volumes,)
     rate: Array  # arrival rate of each volume, or one over its think time, shape (volumes,) [1/s]
     volumes: Array  # volumes of each class, shape (classes,) [1]
-    population: Array  # of each class, that of its volumes on average, nan where it does not apply, shape
+    population: Array  # of each class, mean over its volumes, nan where it does not apply, shape
     think_time: Array
     arrival_rate: Array
-    service_time: Array  # of each class, that of its volumes on average over their I/Os
+    service_time: Array  # of each class, mean over the I/Os of its volumes
     kind: Integers  # kind of each class: classes of one kind differ by their rate alone, shape
 
     def at_own_rate(self, values: Array) -> Array:
-        """Read the values of each volume from those of the classes, linear in the rate between classes of one kind."""
+        """Interpolate values of classes to each volume, linearly in the rate between classes of one kind."""
         result = np.array(values[..., self.group])
         class_rate = np.where(np.isnan(self.arrival_rate), 1.0 / self.think_time, self.arrival_rate)
         for kind in np.unique(self.kind):
@@ -59,8 +59,8 @@ class GroupedPool:
     """A pool of unequal volumes by classes."""
 
     groups: VolumeGroups  # which volume is in which class
-    wait_time: Array  # mean wait of each volume at its own rate, between the classes by interpolation, shape (volumes,)
-    error: float  # largest change of the wait of a volume when the classes were last made finer
+    wait_time: Array  # mean wait of each volume, interpolated at its own rate, shape (volumes,)
+    error: float  # largest change of a volume's wait in the last refinement of classes
 
 
 def group_volumes(
@@ -71,13 +71,13 @@ def group_volumes(
     service_time: ArrayLike | None = None,
     spread: float,
 ) -> VolumeGroups:
-    """Group volumes whose rates and service times differ little.
+    """Group volumes with similar rates and service times.
 
-    Volumes are sorted by their service time, where it is given: from the longest down a kind takes in volumes until
-    it differs by more than `spread` times its longest. Within a kind they are sorted by their rate (open: the arrival
-    rate; closed: one over the think time, for equal populations only). From the busiest down a class takes in volumes
-    until their rates differ by more than `spread` times the larger of its highest rate and the mean rate. Rate and
-    service time of a class are means over its volumes and over their I/Os, which keeps the load.
+    Volumes are sorted by service time, if given: from the longest down, a kind accepts volumes until they differ by
+    more than `spread` times its longest. Within a kind they are sorted by rate (open: the arrival rate; closed: one
+    over the think time, for equal populations only). From the busiest down, a class accepts volumes until their rates
+    differ by more than `spread` times the larger of its highest rate and the mean rate. Rate and service time of a
+    class are means over its volumes and over their I/Os, which preserves the load.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def classes_of(
     *,
     spread: float,
 ) -> VolumeGroups:
-    """Group volumes as `group_volumes` does, whose figures are known to be right; nan where they do not apply."""
+    """Group volumes as `group_volumes` does, without checking the arguments; nan where they do not apply."""
     closed_each = np.isfinite(population)
     rate = np.where(closed_each, 1.0 / np.where(closed_each, think_time, 1.0), arrival_rate)
     requesters = np.where(closed_each, population, -1.0)
@@ -139,7 +139,7 @@ def classes_of(
 
 
 def _within(values: Array, members: Integers, spread: float) -> list[Integers]:
-    """Split some volumes, from the largest value down, where they differ by more than the spread allows."""
+    """Split volumes, from the largest value down, where they differ by more than `spread` allows."""
     floor = float(values[members].mean())
     groups: list[list[int]] = []
     top = np.inf
@@ -152,7 +152,7 @@ def _within(values: Array, members: Integers, spread: float) -> list[Integers]:
 
 
 def _mean_service(service: Array, rate: Array) -> float:
-    """Mean over the I/Os of some volumes; over the volumes where there are none."""
+    """Mean over the I/Os of some volumes; over the volumes if there are no I/Os."""
     if np.all(service == service[0]) or not rate.any():
         return float(service.mean())
     return float(service @ rate / rate.sum())
@@ -169,10 +169,10 @@ def group_pools(
 ) -> list[GroupedPool | None]:
     """Group the volumes of pools into as few classes as the tolerance allows, all pools side by side.
 
-    The spread of the classes is halved until the wait of no volume changes by more than the tolerance, or
-    there would be too many classes; the last change is the estimate of the error that grouping makes. The
-    wait of a volume is read at its own rate between the classes, and a class keeps the load of its volumes:
-    what is left is of second order in the spread, about a third of the last change.
+    The spread of the classes is halved until no volume's wait changes by more than the tolerance, or there would be too
+    many classes; the last change is the estimated error of grouping. The wait of a volume is interpolated at its own
+    rate, and a class keeps the load of its volumes: the remaining error is of second order in the spread, about a third
+    of the last change.
 
     A pool has figures of each volume as `group_volumes` takes them, its service time one for all or one for each, and
     its own number of aliases, inflation and redrive time, shape (pools,). None stands for one without a solution.
@@ -238,7 +238,7 @@ def _finer(
     groups = group_volumes(**rows, spread=spread)
     wait = groups.at_own_rate((yield groups))
     while error > tolerance:
-        if spread < equal:  # what is in one class now is equal
+        if spread < equal:  # now all volumes of a class are equal
             error = 0.0
             break
         spread *= 0.5
@@ -253,7 +253,7 @@ def _finer(
 
 
 def _largest_change(before: Array, after: Array, service_time: Array) -> float:
-    """Largest relative change of a wait; none where both are infinite."""
+    """Largest relative change of a wait; 0 where both are infinite."""
     both = np.isfinite(before) & np.isfinite(after)
     change = np.full(before.shape, np.inf)
     change[np.isinf(before) & np.isinf(after)] = 0.0

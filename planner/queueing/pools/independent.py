@@ -1,4 +1,4 @@
-"""Volumes that do not meet, solved one by one, or that meet only at aliases which are always busy."""
+"""Independent volumes, solved one by one; and closed volumes that interact only through always busy aliases."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from planner.queueing.pools.pool import CheckedPool
 from planner.queueing.single_station import finite_source, mmc
 from planner.results import Array, Flags
 
-AGREES: Final = 1e-6  # queue of a volume, from pass to pass, which halve what is left
+AGREES: Final = 1e-6  # largest change of a volume's queue in the last pass; each halves the error
 CROWD: Final = 8.0
-"""Standard deviations of what waits by which its mean lies above 0 where somebody always waits: from there on
-throughputs are within 1 % of exact chains, of the field, where it has any, 5 (`tests/queueing/alias_pool`)."""
+"""Mean number of waiting I/Os in standard deviations, above which some I/O always waits: throughputs are then within
+1 % of exact chains, and within 5 % of the field where it converges (`tests/queueing/alias_pool`)."""
 
 
 def without_aliases(elements: Elements) -> Outcome:
-    """Pools without aliases, whose volumes are single stations, side by side: a try fails and the base picks it up."""
+    """Solve pools without aliases: each volume is a single station; a try fails and the base picks it up."""
     here = elements.volumes > 0.0
     closed, opened = here & elements.closed, here & ~elements.closed
     outcome = Outcome.empty(elements)
@@ -46,7 +46,7 @@ def without_aliases(elements: Elements) -> Outcome:
 
 
 def solve_one(pool: CheckedPool, k: int, aliases: int) -> Outcome:
-    """Solve one volume of class k with aliases of its own, exactly."""
+    """Solve one volume of class k with its own aliases, exactly."""
     alone = pool.of_one(k)
     if not pool.closed[k]:
         return solve_single_open(alone, aliases).in_units_of(pool, k)
@@ -85,12 +85,12 @@ def states_of_one(pool: CheckedPool, aliases: int) -> float:
 
 
 def crowded(elements: Elements, least: float = CROWD, cells: int = 200_000) -> tuple[Outcome, Flags]:
-    """Solve closed pools in which I/Os always wait; and which ones these are, `least` standard deviations above 0.
+    """Solve closed pools in which I/Os always wait; also return which ones these are (`least` standard deviations).
 
-    Their aliases are always busy. One takes each I/O that waits at the same rate a, what aliases end over what waits,
-    and given a volumes are independent. One with n at its base is a closed network of a delay and a station of the rate
-    ``m(n) = 1 / s + a (n - 1)``: ``p(n) ~ Z^(N-n) / (N-n)! / (m(1) ... m(n))`` (Gordon and Newell 1967), Z the think
-    time and, for those that an alias takes, its service. a is where the volumes together have all aliases.
+    Their aliases are always busy. Each waiting I/O is taken by an alias at the same rate a, the rate of ending aliases
+    over the waiting I/Os; given a, volumes are independent. One with n at its base is a closed network of a delay and a
+    station of the rate ``m(n) = 1 / s + a (n - 1)``: ``p(n) ~ Z^(N-n) / (N-n)! / (m(1) ... m(n))`` (Gordon and Newell
+    1967), Z the think time plus, for I/Os taken by an alias, its service. a is such that the volumes hold all aliases.
     """
     outcome, are = Outcome.empty(elements), np.zeros(elements.aliases.size, dtype=bool)
     may = _closed(elements)
@@ -107,7 +107,7 @@ def crowded(elements: Elements, least: float = CROWD, cells: int = 200_000) -> t
 
 @np.errstate(invalid="ignore")  # pools without volumes
 def may_be_crowded(elements: Elements) -> Flags:
-    """Closed pools with more requesters than bases, aliases and, at full pace, thinking ones: not worth trying else."""
+    """Closed pools with more requesters than bases, aliases and those thinking at full rate; others cannot qualify."""
     here = (elements.volumes > 0.0) & elements.closed
     thinks = np.where(here, elements.think_time / elements.service, 0.0)
     most = elements.over_volumes(np.minimum(thinks, elements.population)) + elements.aliases * (
@@ -120,9 +120,9 @@ def _closed(elements: Elements) -> Flags:
     return np.asarray((elements.closed | (elements.volumes <= 0.0)).all(axis=-1) & (elements.aliases > 0.0))
 
 
-@np.errstate(all="ignore")  # what does not settle is left to others
+@np.errstate(all="ignore")  # other methods solve elements that do not settle
 def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tuple[Outcome, Flags]:
-    """The same of some, whose volumes have less than `size` requesters each."""
+    """As `crowded`, for pools with fewer than `size` requesters per volume."""
     people, service, think = pools.population, pools.service, pools.think_time
     gap, aliases = pools.redrive_time[:, None], pools.aliases[:, None]
     inflation = pools.inflation[:, None, None]
@@ -134,7 +134,7 @@ def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tupl
     for _ in range(passes):
         pick = aliases / pools.over_volumes(queue * on_alias)[:, None]
         law = _held_by_one(pools, pick, queue, held, size)
-        # Of a volume's devices those in their gap slow no other.
+        # Devices in their gap do not slow other devices of the volume.
         beside_base = n * (1.0 - gap / on_alias)[..., None]
         beside_alias = (
             beside * (1.0 - gap / on_alias)[..., None] + (busy - gap * busy * picked / base)[..., None]
@@ -167,10 +167,11 @@ def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tupl
 
 
 def _held_by_one(pools: Elements, pick: Array, queue: Array, held: Array, size: int) -> Array:
-    """Law of the aliases that one volume of each class holds, a birth-death process, (elements, classes, size) [1].
+    """Distribution of the aliases held by one volume of each class, a birth-death process, (elements, classes, size).
 
-    The others, of which V volumes hold m, end I/Os in proportion to ``m / (1 + i (1 - 1 / V) + i m / V)``, as
-    `most_in_overload` has it, and take one of its I/Os as often as they are among all that wait; so does its own.
+    The V other volumes with m aliases end I/Os in proportion to ``m / (1 + i (1 - 1 / V) + i m / V)``, as in
+    `most_in_overload`. An ending alias takes one of this volume's I/Os in proportion to their share of all waiting; so
+    does the volume's own.
     """
     n = np.arange(float(size))
     aliases, gap, inflation = (
@@ -190,7 +191,7 @@ def _held_by_one(pools: Elements, pick: Array, queue: Array, held: Array, size: 
 
 
 def _birth_death_law(births: Array, deaths: Array) -> Array:
-    """Law of 0, 1, ... from the rates of births at 0, 1, ... and of deaths at 1, 2, ..."""
+    """Distribution of 0, 1, ... from the rates of births at 0, 1, ... and of deaths at 1, 2, ..."""
     steps = np.log(births) - np.log(deaths)
     logs = np.concatenate([np.zeros((*steps.shape[:-1], 1)), np.cumsum(steps, axis=-1)], axis=-1)
     law = np.exp(logs - logs.max(axis=-1, keepdims=True))

@@ -1,4 +1,4 @@
-"""The methods that solve pools: which takes which, and how near it is."""
+"""The methods that solve pools: which pools each takes, and its accuracy."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from planner.queueing.pools.stability import solve_saturated
 from planner.results import Flags, Integers
 
 NEARLY_FULL: Final = 0.8
-"""Load of an open volume, relative to what its devices serve, from which on its queue is long."""
+"""Load of an open volume, relative to the capacity of its devices, above which its queue is long."""
 NEARLY_BALANCED: Final = 0.05
-"""Largest relative error of a balance up to which a closed pool has an answer whose iteration did not settle: its few
-volumes take rate from each other from pass to pass, while the sums stand."""
+"""Largest relative error of a balance with which an unsettled closed pool still has an answer: its few volumes exchange
+rate from pass to pass, while the sums stay."""
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Elements, and the pools that they are of."""
+    """Elements, and their pools."""
 
     scenarios: Scenarios
     scenario: Integers  # Of each element
@@ -46,23 +46,23 @@ class Asked:
     stable: Flags  # Whether no queue grows without bound
 
     def pool(self, element: int) -> tuple[CheckedPool, int]:
-        """One of them by itself, its active classes alone, and its aliases."""
+        """Pool of one element, with its active classes only, and its aliases."""
         return self.scenarios.pool(int(self.scenario[element])), int(self.elements.aliases[element])
 
 
 Solver = Callable[[Asked, Integers], tuple[Outcome, Flags]]
-"""What solves some elements, and says which of them it settles."""
+"""Function that solves some elements, and returns which of them it settled."""
 
 
 @dataclass(frozen=True)
 class PoolMethod:
-    """One way to solve pools; `kind` is what `PoolSteady.method` says of it."""
+    """One way to solve pools; `kind` appears in `PoolSteady.method`."""
 
     kind: str
     asked_by: frozenset[str]
     takes: Callable[[Asked], Flags]
     solve: Solver
-    tries: bool = False  # Whether it leaves to others what it does not settle
+    tries: bool = False  # Whether later methods get the elements it does not settle
 
 
 def _any(asked: Asked) -> Flags:
@@ -92,7 +92,7 @@ def _side_by_side(solve: Callable[[Elements], Outcome]) -> Solver:
 
 
 def _one_by_one(solve: Callable[[CheckedPool, int], Outcome]) -> Solver:
-    """Solve elements apart, equal ones once."""
+    """Solve elements one by one, equal ones once."""
 
     def solved(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
         here = asked.elements.of(which)
@@ -110,7 +110,7 @@ def _one_by_one(solve: Callable[[CheckedPool, int], Outcome]) -> Solver:
 
 
 def _by_classes(solve: Callable[[Elements], tuple[Outcome, Flags]]) -> Solver:
-    """Solve elements of as many classes together: one without volumes costs as much as another."""
+    """Solve elements with equal numbers of classes together: an empty class costs as much as any other."""
 
     def solved(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
         here = asked.elements.of(which)
@@ -134,7 +134,7 @@ def _field(elements: Elements) -> tuple[Outcome, Flags]:
 
 
 def _by_chains_of_one(asked: Asked) -> Flags:
-    """Volumes that do not meet, with a gap or nearly saturated, fewer aliases than ample and few enough states."""
+    """Independent volumes with a gap or nearly saturated, fewer aliases than ample, and few enough states."""
     elements = asked.elements
     single = elements.volumes.sum(axis=-1) == 1.0
     load = (elements.volumes * elements.arrival_rate * elements.service).sum(axis=-1)
@@ -153,7 +153,7 @@ def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
 
 
 def _at_last(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
-    """Where the field has not settled: chains of few enough states, or volumes, and pools that are nearly crowded."""
+    """If the field did not settle: chains, if states or volumes are few enough, and nearly crowded pools."""
     here = asked.elements.of(which)
     outcome, found = _by_classes(partial(crowded, least=0.5 * CROWD))(asked, which)
     few = here.volumes.sum(axis=-1) <= MOST_VOLUMES
@@ -171,30 +171,30 @@ FIELD: Final = frozenset({"auto", "mean-field"})
 
 METHODS: Final = (
     PoolMethod("exact", EXACT | FIELD, _nothing_arrives, _idle),
-    # A limit; how overloaded volumes with inflation share the aliases is an estimate.
+    # The limit; the shares of aliases among overloaded volumes with inflation are an estimate.
     PoolMethod("exact", EXACT | FIELD, lambda asked: ~asked.stable, _side_by_side(solve_saturated)),
     PoolMethod(
         "exact", EXACT | FIELD, lambda asked: asked.elements.aliases == 0.0, _side_by_side(without_aliases)
     ),
     PoolMethod("exact", EXACT | FIELD, _by_chains_of_one, _one_by_one(solve_independent)),
-    # Exact but for rounding: given D the laws of volumes that do not meet are a product.
+    # Exact except for rounding: given D, independent volumes have a product form.
     PoolMethod("exact", EXACT | FIELD, lambda asked: asked.elements.independent, _by_classes(_field)),
-    # Closed pools up to 30,000 states; two to four volumes with open classes but for 1e-8 of the mean queue.
+    # Closed pools up to 30,000 states; two to four volumes with open classes, except 1e-8 of the mean queue.
     PoolMethod("exact", EXACT, _any, _one_by_one(_solve_exact)),
-    # Throughputs to 1.5 %, where somebody always waits.
+    # Throughputs to 1.5 %, if some I/O always waits.
     PoolMethod(
         "mean-field", FIELD, lambda asked: may_be_crowded(asked.elements), _by_classes(crowded), tries=True
     ),
-    # Waits to 5 %, 6 % with inflation or gaps, a tenth where service times differ.
+    # Waits to 5 %, 6 % with inflation or gaps, 10 % with different service times.
     PoolMethod("mean-field", FIELD, _any, _by_classes(_field)),
 )
-"""Which pools, which method, how near: the first one that takes an element answers."""
+"""Methods with their pools and accuracies: the first one that takes an element answers."""
 
 
 def solve_all(asked: Asked, method: str) -> tuple[Outcome, Flags, str]:
-    """Solve every element by the first method that takes it; which converged, and of what kind the answer is.
+    """Solve every element by the first method that takes it; return also which converged, and the kind of answer.
 
-    A closed pool that no method settles keeps what its own came to, where that nearly balances.
+    A closed pool that no method settles keeps the result of its own method if that nearly balances.
     """
     elements = asked.elements
     outcome = Outcome.empty(elements)

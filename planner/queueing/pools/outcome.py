@@ -1,4 +1,4 @@
-"""What every method says of pools with one alias count each, in service times, and whether it is in balance."""
+"""Result of every method for pools with one alias count each, in service times, and a check of its balances."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array, ArrayFields, Flags, Integers
 
 TOLERANCE: Final = 0.01
-"""Relative error allowed in N = X (Z + R), in busy servers = X S, and of any bound."""
+"""Allowed relative error of N = X (Z + R), of busy servers = X S, and of any bound."""
 BY_TOTAL: Final = 0.03
-"""Difference allowed between the busy aliases by the law of D and by what they serve, relative to all busy servers."""
+"""Allowed difference of busy aliases by the distribution of D and by their throughput, relative to all busy servers."""
 PER_CLASS: Final = (
     "throughput",
     "tries",
@@ -31,24 +31,24 @@ PER_CLASS: Final = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome(ArrayFields):
-    """Solved pools; per class arrays are per volume, shape (elements, classes), of one pool (classes,)."""
+    """Solved pools; arrays by class are per volume, shape (elements, classes), or (classes,) for one pool."""
 
     # I/Os, I/Os that found their base busy, and those that found no free alias either [1/service time]
     throughput: Array
     tries: Array
     fails: Array
     queue: Array  # Mean number in queue; an I/O in its gap has left the queue [1]
-    base_pickups: Array  # Waiting I/Os taken by their base, by an alias [1/service time]
+    base_pickups: Array  # Waiting I/Os taken by their base; then by an alias [1/service time]
     alias_pickups: Array
-    base_in_service: Array  # Mean number in service on the base, on aliases [1]
+    base_in_service: Array  # Mean number in service on the base; then on aliases [1]
     alias_in_service: Array
     free_law: Array  # Probability of 0, 1, ... free aliases, shape (elements, largest count + 1) [1]
-    residual: float | Array  # What the solver left, shape (elements,) [1]
+    residual: float | Array  # Residual of the solver, shape (elements,) [1]
     stable: bool | Flags = True  # False where a queue grows without bound, shape (elements,)
 
     @classmethod
     def empty(cls, elements: Elements) -> Outcome:
-        """Room for the outcome of the elements; nothing arrives."""
+        """Outcome of the elements without arrivals, to be filled in."""
         count = elements.aliases.size
         values: dict[str, Any] = {name: np.zeros(elements.volumes.shape) for name in PER_CLASS}
         return cls(
@@ -59,7 +59,7 @@ class Outcome(ArrayFields):
         )
 
     def write(self, which: NDArray[Any], part: Outcome, classes: Flags | slice = slice(None)) -> None:
-        """Put the outcome of some elements, and of some of their classes, into this one."""
+        """Copy the outcome of some elements, and of some of their classes, into this one."""
         for item in fields(self):
             whole, values = getattr(self, item.name), np.asarray(getattr(part, item.name))
             if item.name in PER_CLASS:
@@ -70,7 +70,7 @@ class Outcome(ArrayFields):
                 whole[which] = values
 
     def spread(self, order: Integers, classes: int) -> Outcome:
-        """Of elements that have had some of their classes: with all of them, nothing in the others."""
+        """Expand an outcome of selected classes to all classes, with zeros in the others."""
         changed: dict[str, Any] = {}
         for name in PER_CLASS:
             values = np.zeros((order.shape[0], classes))
@@ -79,13 +79,13 @@ class Outcome(ArrayFields):
         return replace(self, **changed)
 
     def in_units_of(self, pool: CheckedPool, k: int) -> Outcome:
-        """What `CheckedPool.of_one` came to for class k, in the units of time of its pool."""
+        """Convert the outcome of `CheckedPool.of_one` for class k to the time unit of its pool."""
         rates = ("throughput", "tries", "fails", "base_pickups", "alias_pickups")
         changed: dict[str, Any] = {name: getattr(self, name) / pool.service[k] for name in rates}
         return replace(self, **changed)
 
     def in_gap(self, pool: Elements | CheckedPool) -> Array:
-        """Mean number of I/Os of one volume in the gap of their device, of the shape of `queue` [1]."""
+        """Mean number of I/Os of one volume in the gap of their device, in the shape of `queue` [1]."""
         gap = np.asarray(pool.redrive_time)[..., None]
         return np.asarray(gap * (self.base_pickups + self.alias_pickups))
 
@@ -96,7 +96,7 @@ class Outcome(ArrayFields):
 
 
 def balanced(elements: Elements, outcome: Outcome) -> Flags:
-    """Which elements have finite numbers, within their bounds, that agree with each other."""
+    """Which elements have finite and consistent numbers within their bounds."""
     return np.asarray(imbalance(elements, outcome) <= TOLERANCE)
 
 
@@ -129,7 +129,7 @@ def imbalance(elements: Elements, outcome: Outcome) -> Array:
             _beyond(values["tries"], arrivals, through),
             _beyond(values["fails"], values["tries"], through),
         ]
-        # D says how many aliases are busy, and so does what they serve.
+        # D gives the busy aliases, and so does their throughput.
         by_total = np.where(
             stable, TOLERANCE / BY_TOTAL * np.abs(held - in_use) / np.maximum(devices, TINY), 0.0
         )
@@ -138,10 +138,10 @@ def imbalance(elements: Elements, outcome: Outcome) -> Array:
         finite = np.isfinite(through).all(axis=-1)
         for each in values.values():
             finite &= ~stable | np.isfinite(each).all(axis=-1)
-        # Without a bound on the queue its own balance says nothing.
+        # NaN, where an unbounded queue has no balance, is ignored.
         return np.where(finite, np.fmax(worst, by_total), np.inf)
 
 
 def _beyond(value: Array, bound: Array | float, size: Array) -> Array:
-    """By how much a value exceeds its bound, relative to its size."""
+    """Excess of a value over its bound, relative to its size."""
     return np.asarray(np.maximum(value - bound, 0.0) / np.maximum(size, TINY))

@@ -1,4 +1,4 @@
-"""What a pool is: its classes of equal volumes, many pools side by side; the unit of time is a mean service time."""
+"""Pools as classes of equal volumes, and checks of many pools at once; the unit of time is a mean service time."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from planner.queueing import checks
 from planner.results import Array, Flags, Integers
 
 MOST_DEVICES = 4096
-"""Bases and aliases together: keeps time and memory within bounds."""
+"""Most bases and aliases together, to bound time and memory."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CheckedPool:
-    """Classes of equal volumes that share aliases; every time is in units of the mean uninflated service time."""
+    """Classes of equal volumes that share aliases; all times in units of the mean uninflated service time."""
 
     volumes: Array  # Volumes of each class, shape (classes,) [1]
     population: Array  # Requesters at each volume, `nan` for an open class, shape (classes,) [1]
@@ -52,12 +52,12 @@ class CheckedPool:
 
     @property
     def even(self) -> bool:
-        """Whether all classes have one service time, so that it does not matter whose I/O holds an alias."""
+        """Whether all classes have the same service time, so that it does not matter whose I/O holds an alias."""
         return bool(np.all(self.service == 1.0))
 
     @property
     def slowed(self) -> bool:
-        """Whether I/Os of a volume slow each other down, or a device waits for a gap."""
+        """Whether there is inflation or a redrive gap."""
         return self.inflation > 0.0 or self.redrive_time > 0.0
 
     def service_growth(self, in_service: Array) -> Array:
@@ -65,7 +65,7 @@ class CheckedPool:
         return 1.0 + self.inflation * np.maximum(in_service - 1.0, 0.0)
 
     def of_one(self, k: int) -> CheckedPool:
-        """One volume of class k by itself, its own service time as the unit of time."""
+        """One volume of class k alone, with its own service time as the unit of time."""
         own = float(self.service[k])
         return replace(
             self,
@@ -81,10 +81,10 @@ class CheckedPool:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Scenarios:
-    """Checked pools, the scenarios flat on the first axis; a class without volumes or arrivals is left out there."""
+    """Checked pools, scenarios flat on the first axis; classes without volumes or arrivals are not active."""
 
-    shape: tuple[int, ...]  # Of the scenarios as given
-    volumes: Array  # Shape (scenarios, classes) each, in the units of the caller
+    shape: tuple[int, ...]  # Shape of the scenarios as given
+    volumes: Array  # Shape (scenarios, classes) each, in the caller's units
     population: Array
     think_time: Array
     arrival_rate: Array
@@ -109,7 +109,7 @@ class Scenarios:
         return self.service_time / self.unit[:, None]
 
     def pool(self, scenario: int) -> CheckedPool:
-        """One of them, its active classes alone."""
+        """Pool of one scenario, with its active classes only."""
         here, unit = self.active[scenario], float(self.unit[scenario])
         return CheckedPool(
             volumes=self.volumes[scenario, here],
@@ -160,8 +160,8 @@ def check_pools(
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
         names = ["volumes", *asked, *by_pool]
-        told = ", ".join(f"{name} {each}" for name, each in zip(names, shapes, strict=True))
-        raise InputError("shapes", told, "leading dimensions that broadcast against each other") from None
+        shown = ", ".join(f"{name} {each}" for name, each in zip(names, shapes, strict=True))
+        raise InputError("shapes", shown, "leading dimensions that broadcast against each other") from None
 
     def flat(values: Array) -> Array:
         return np.array(np.broadcast_to(values, (*shape, classes)), dtype=np.float64).reshape(-1, classes)
@@ -179,7 +179,7 @@ def check_pools(
 
 
 def check_aliases(aliases: ArrayLike, scenarios: Scenarios) -> tuple[Array, Integers]:
-    """Check the alias counts; they, and which scenario each is of, in the shape of the results."""
+    """Check the alias counts; return them and the scenario of each, in the shape of the results."""
     try:
         counts = np.array(checks.plain(aliases), dtype=np.float64)  # a copy: the caller's array may change
     except (TypeError, ValueError):
@@ -190,8 +190,8 @@ def check_aliases(aliases: ArrayLike, scenarios: Scenarios) -> tuple[Array, Inte
     try:
         counts, scenario = (np.array(each) for each in np.broadcast_arrays(counts, scenario))
     except ValueError:
-        told = f"aliases {counts.shape}, pools {scenarios.shape}"
-        raise InputError("aliases", told, "shapes that broadcast against each other") from None
+        shown = f"aliases {counts.shape}, pools {scenarios.shape}"
+        raise InputError("aliases", shown, "shapes that broadcast against each other") from None
     bases = scenarios.volumes.sum(axis=-1)[scenario]
     wrong = ~((counts >= 0) & (counts <= MOST_DEVICES - bases) & (counts == np.rint(counts)))
     if wrong.any():
@@ -203,7 +203,7 @@ def check_aliases(aliases: ArrayLike, scenarios: Scenarios) -> tuple[Array, Inte
 
 
 def _numbers(name: str, value: ArrayLike | None, classes: int | None, unit: str = "") -> Array:
-    """Numbers with the classes on the last axis; `nan` throughout where the argument was not given."""
+    """Numbers with the classes on the last axis; all `nan` if the argument was not given."""
     if value is None:
         return np.full(classes or 1, np.nan)
     try:
@@ -218,7 +218,7 @@ def _numbers(name: str, value: ArrayLike | None, classes: int | None, unit: str 
 
 
 def _refuse(name: str, values: Array, wrong: Flags, expected: str, unit: str = "") -> None:
-    """Refuse the first value that is wrong."""
+    """Refuse the first wrong value."""
     if np.any(wrong):
         raise InputError(name, float(np.asarray(values)[wrong].ravel()[0]), expected, unit)
 
@@ -236,17 +236,17 @@ def _service_times(times: Array, volumes: Array) -> tuple[Array, Array]:
 
 
 def _check_classes(used: Flags, population: Array, think_time: Array, arrival_rate: Array) -> None:
-    """A class is closed (population and think time) or open (arrival rate), never both or neither."""
+    """Check that each class is either closed (population and think time) or open (arrival rate)."""
     closed, opened = ~np.isnan(population), ~np.isnan(arrival_rate)
     for both, have in ((True, "both"), (False, "neither")):
         wrong = used & (closed == opened) & (closed == both)
-        told = f"population or arrival_rate for each class, not {have}"
-        _refuse("arrival_rate", arrival_rate, wrong, told, "1/s")
-    wrong, told = (
+        wanted = f"population or arrival_rate for each class, not {have}"
+        _refuse("arrival_rate", arrival_rate, wrong, wanted, "1/s")
+    wrong, wanted = (
         used & (closed == np.isnan(think_time)),
         "a think time for each class with a population, and no other",
     )
-    _refuse("think_time", think_time, wrong, told, "s")
+    _refuse("think_time", think_time, wrong, wanted, "s")
     wrong = used & opened & ~((arrival_rate >= 0.0) & (arrival_rate <= checks.LARGEST))
     _refuse("arrival_rate", arrival_rate, wrong, "a finite rate, 0 or more", "1/s")
     whole = (population >= 1.0) & (population < np.inf) & (population == np.rint(population))
@@ -256,7 +256,7 @@ def _check_classes(used: Flags, population: Array, think_time: Array, arrival_ra
 
 
 def _check_ratios(pools: Scenarios, farthest: float = 1e12) -> None:
-    """Refuse times and rates so far from the mean service time that others beside them lose their digits."""
+    """Refuse times and rates so far from the mean service time that rounding would affect the others."""
     unit, near = pools.unit, 1.0 / farthest
     for name, dimension, power, least in (
         ("service_time", "s", 1, near), ("think_time", "s", 1, near), ("arrival_rate", "1/s", -1, near),
@@ -269,5 +269,5 @@ def _check_ratios(pools: Scenarios, farthest: float = 1e12) -> None:
         if wrong.any():
             at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
             of, mean = float(np.broadcast_to(scale, wrong.shape)[at]), float(unit[at[0]])
-            told = f"a number from {least * of:.3g} to {farthest * of:.3g}, as service times are {mean:.3g} s"
-            raise InputError(name, float(values[at]), told, dimension)
+            wanted = f"a number from {least * of:.3g} to {farthest * of:.3g} for service of {mean:.3g} s"
+            raise InputError(name, float(values[at]), wanted, dimension)

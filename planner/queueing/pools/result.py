@@ -1,4 +1,4 @@
-"""The result of `alias_pool`: every count of a sweep, every class of volumes."""
+"""The result of `alias_pool`, for every alias count and class of volumes."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from planner.results import Array, Flags, Result, quantity
 class PoolSteady(Result):
     """Stationary behavior of pools, for each alias count.
 
-    Arrays of the pool have the shape of `aliases`, broadcast with that of the pools; per class arrays are per volume
-    and have the classes on one more axis. A class without volumes, which fills up a pool with fewer classes than
-    others, has rates and queues 0.
+    Arrays of the pool have the shape of `aliases`, broadcast with that of the pools; arrays by class are per volume and
+    have the classes on one more axis. A class without volumes, which pads a pool with fewer classes than others, has
+    rates and queues of 0.
 
     * `aliases`: aliases of the pool [1].
     * `volumes`: volumes of each class [1].
     * `throughput`: I/Os of one volume [1/s].
-    * `queue_length`: mean waiting at one volume, an I/O in its gap included: throughput x wait time [1].
+    * `queue_length`: mean number waiting at one volume, including I/Os in their gap: throughput x wait time [1].
     * `wait_time` and `response_time`: mean wait; wait and service [s].
     * `service_time`: mean service, inflated [s].
     * `in_gap`: mean I/Os of one volume in the gap of their device; a measurement prints `queue_length - in_gap` as
       queued [1].
     * `tries_rate` and `fails_rate`: I/Os of one volume that found their base busy; those that found no free alias
       either [1/s].
-    * `base_throughput` and `alias_throughput`: I/Os of one volume that its base, that aliases served [1/s].
-    * `base_in_service` and `alias_in_service`: mean I/Os of one volume in service on its base (its utilization), on
+    * `base_throughput` and `alias_throughput`: I/Os of one volume served by its base and by aliases [1/s].
+    * `base_in_service` and `alias_in_service`: mean I/Os of one volume in service on its base (its utilization) and on
       aliases [1].
     * `pool_throughput` and `pool_queue_length`: sums over all volumes [1/s], [1].
-    * `fail_fraction`: fails over tries, 0 where nothing was tried [1].
+    * `fail_fraction`: fails over tries, 0 without tries [1].
     * `free_aliases`: mean free aliases [1].
-    * `residual`: what the solver left: the imbalance of the chain or the last change of the iteration, relative [1].
+    * `residual`: imbalance of the chain or last change of the iteration, relative [1].
     * `free_alias_law`: probability of 0, 1, ... free aliases, shape aliases x (largest count + 1) [1].
     * `stable`: False where a queue grows without bound.
-    * `aliases_to_be_stable`: fewest aliases with which none does, shape () [1].
-    * `converged`: False where no solution was found: its numbers are nan.
+    * `aliases_to_be_stable`: fewest aliases with which no queue does, shape () [1].
+    * `converged`: False without a solution: the numbers are nan.
     * `method`: "exact" or "mean-field".
     """
 
@@ -82,11 +82,11 @@ class PoolSteady(Result):
 
     @property
     def alias_service_time(self) -> Array:
-        """Mean service time of an I/O on an alias, 0 where aliases serve none [s]."""
+        """Mean service time of an I/O on an alias, 0 if aliases serve none [s]."""
         return _ratio(self.alias_in_service, self.alias_throughput)
 
     def _aligned(self, name: str) -> Array:
-        """Numbers of a pool stand beside each of its classes: the table has a row a class of an alias count."""
+        """Repeat numbers of a pool for each class: the table has a row per alias count and class."""
         values = np.asarray(getattr(self, name))
         return values[..., None] if name != "volumes" and values.ndim < self.throughput.ndim else values
 
@@ -100,7 +100,7 @@ def pool_steady(
     needed: Array,
     method: str,
 ) -> PoolSteady:
-    """What was found, in SI units and in the shape asked for; nan where it did not converge."""
+    """Convert an outcome to SI units and the shape of the arguments; nan where it did not converge."""
     classes = elements.volumes.shape[-1]
     here, failed = elements.volumes > 0.0, ~converged
 
@@ -111,7 +111,7 @@ def pool_steady(
         return np.asarray(values, dtype=np.float64).reshape(shape)
 
     def found(values: Array) -> Array:
-        # What rounding and the last step of an iteration leave below 0 is 0; `balanced` bounds it.
+        # Rounding and the last step of an iteration may leave small negative numbers; `balanced` bounds them.
         values = np.where(here, np.maximum(values, 0.0), 0.0)
         return np.asarray(np.where(failed[:, None], np.nan, values), dtype=np.float64)
 
@@ -120,7 +120,7 @@ def pool_steady(
     queue = found(outcome.queue) + in_gap
     base_service, alias_service = found(outcome.base_in_service), found(outcome.alias_in_service)
     tries, fails = found(outcome.tries), found(outcome.fails)
-    unhindered = np.maximum(throughput - tries, 0.0)  # where a queue grows more I/Os come than are served
+    unhindered = np.maximum(throughput - tries, 0.0)  # if a queue grows, more I/Os arrive than are served
     on_base = np.minimum(unhindered + found(outcome.base_pickups), throughput)
     service = unit * _ratio(base_service + alias_service, throughput, elements.service)
     wait = unit * _ratio(queue, throughput)
@@ -161,6 +161,6 @@ def pool_steady(
 
 
 def _ratio(part: Array, whole: Array, otherwise: float | Array = 0.0) -> Array:
-    """Quotient, and what to say where there is nothing to divide by."""
+    """Quotient, or `otherwise` where the divisor is 0."""
     found = np.array(np.broadcast_to(otherwise, np.shape(whole)), dtype=np.float64)
     return np.asarray(np.divide(part, whole, out=found, where=~(whole <= 0.0)))

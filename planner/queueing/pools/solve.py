@@ -1,4 +1,4 @@
-"""The front door: `alias_pool`, for any number of pools and alias counts at once."""
+"""The public function `alias_pool`, for any number of pools and alias counts at once."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ def alias_pool(
     I/O of the pool, each equally likely. With D the I/Os of the pool that no base holds, exactly min(D, A)
     aliases are busy and (D - A)+ I/Os wait.
 
-    Any number of pools and alias counts are solved side by side, and an answer depends on its own pool alone.
+    Any number of pools and alias counts are solved together; each answer depends on its own pool alone.
 
-    "mean-field" solves for the law of one volume, the chance that its base is busy given D, and the split of the queue
-    over the volumes, until they agree; its cost hardly grows with the number of volumes. Where volumes do not meet, for
-    a single one, without aliases and with one for every requester but the first of each volume, it is exact. "auto" is
-    the same: an answer never changes for a change of method. "exact" solves the Markov chain in which equal volumes are
-    exchangeable: closed pools up to 30,000 states; with open classes and neither inflation nor gaps, two to four
-    volumes up to the D beyond which less than 1e-8 of the mean queue lies, within 50,000 states. Its errors are
-    in docs/aliases-methods.md.
+    "mean-field" solves for the distribution of one volume, the probability that its base is busy given D, and the split
+    of the queue over the volumes, until they agree; its cost hardly grows with the number of volumes. It is exact if
+    volumes do not interact: for a single one, without aliases, and with one for every requester except the first of
+    each volume. "auto" is the same, so that answers do not jump between methods. "exact" solves the Markov chain with
+    exchangeable equal volumes: closed pools up to 30,000 states; with open classes and neither inflation nor gaps, two
+    to four volumes, up to the D above which less than 1e-8 of the mean queue lies, within 50,000 states. The errors of
+    the mean field are in docs/aliases-methods.md.
 
     Parameters
     ----------
     aliases : array_like
         Aliases A of the pool, of any shape [1].
     volumes : array_like
-        Volumes of each class of equal volumes, shape (..., classes); 0 for a class that only other pools have [1].
+        Volumes of each class of equal volumes, shape (..., classes); 0 pads pools with fewer classes [1].
     service_time : array_like
-        Mean service time of an I/O served alone, on base and alias alike; one for all classes or one for each, shape
+        Mean service time of an I/O served alone, on base or alias; one for all classes or one for each, shape
         () or (..., classes) [s].
     population : array_like, optional
         Requesters at each volume of a class, each with at most one I/O outstanding; nan where open, shape
@@ -69,22 +69,22 @@ def alias_pool(
     redrive_time : array_like, optional
         Mean gap of a device before it starts an I/O that had to wait, shape (...) [s].
     method : {"auto", "exact", "mean-field"}, optional
-        How to solve it.
+        Solution method.
 
     Returns
     -------
     PoolSteady
-        Pool arrays of the shape of `aliases`, broadcast with the leading dimensions (...) of the pools; per class
-        arrays with the classes on one more axis. So counts and (classes,) give counts x classes; (1, counts) and
+        Pool arrays in the shape of `aliases`, broadcast with the leading dimensions (...) of the pools; arrays by class
+        with the classes on one more axis. So counts and (classes,) give counts x classes; (1, counts) and
         (scenarios, 1, classes) give scenarios x counts x classes.
 
     Raises
     ------
     InputError
-        An argument outside its domain or a million million times away from the service time, classes that do not fit
-        together, or more states than "exact" takes.
+        An argument outside its domain or a factor of 1e12 away from the service time, inconsistent classes, or too many
+        states for "exact".
     ConvergenceError
-        An iteration that did not settle, with the index of its element.
+        An iteration did not converge; the message has the index of its element.
 
     Notes
     -----
@@ -94,11 +94,11 @@ def alias_pool(
     References
     ----------
     Wilkinson, Theories for toll traffic engineering in the U.S.A., Bell System Technical Journal 35 (1956): traffic
-    that overflows from a first group (here the bases) to a second (the aliases).
+    that overflows from a first group (here the bases) to a second one (the aliases).
 
     Examples
     --------
-    Eight volumes with three requesters each, as the published pool, with 0, 8 and 16 aliases:
+    Eight volumes with three requesters each, as in the published pool, with 0, 8 and 16 aliases:
 
     >>> pool = alias_pool([0, 8, 16], volumes=8, population=3, think_time=0.153e-3,
     ...                   service_time=1.288e-3, inflation=0.160, redrive_time=0.059e-3)
@@ -129,7 +129,7 @@ def alias_pool(
 
 
 def solve_pools(aliases: ArrayLike, *, method: Method = "auto", **pools: Any) -> PoolSteady:
-    """Answer as `alias_pool`, but for elements that did not converge: they are nan, and `converged` says which."""
+    """As `alias_pool`, but elements that did not converge are nan, and `converged` is False for them."""
     if method not in ("auto", "exact", "mean-field"):
         raise InputError("method", method, "auto, exact or mean-field")
     scenarios = check_pools(**pools)

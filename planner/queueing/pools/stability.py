@@ -1,4 +1,4 @@
-"""Whether the open classes of a pool are served: how many aliases they hold where their queues never end."""
+"""Stability of open classes in a pool: the aliases that they hold if their queues never end."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from planner.results import Array, Flags
 def aliases_in_use(pools: Elements) -> Array:
     """Mean aliases that one volume of each class must hold for its queue not to grow, (elements, classes).
 
-    With a queue that never ends the base of a volume serves ``1 / (S + g)``; aliases have to take the rest of the load.
-    What they serve slows itself down: with growth i for each further I/O in service the aliases held are a birth-death
-    process with death rate ``a / (c + i a)``, whose law is negative binomial with r = 1 + c / i. All overloaded volumes
-    hold the aliases of the pool together; of one that holds h on average, a share s of all, the aliases then end ``h /
-    (c + i - i s + i h)`` I/Os, and the base works at ``(c + i - i s) / (c + i - i s + i h)`` of its pace: exact where
-    these volumes are alike and there is no gap. Closed classes and loads below the base need none: their queues end.
+    With an endless queue, the base of a volume serves ``1 / (S + g)``; aliases have to take the rest of the load.
+    Their I/Os slow each other down: with growth i for each further I/O in service, the aliases held are a birth-death
+    process with death rate ``a / (c + i a)`` and a negative binomial distribution with r = 1 + c / i. The overloaded
+    volumes together hold all aliases of the pool. If one holds h on average, a share s of all, its aliases end ``h /
+    (c + i - i s + i h)`` I/Os, and its base works at ``(c + i - i s) / (c + i - i s + i h)`` of its rate: exact if
+    these volumes are equal and there is no gap. Closed classes and loads below the base need none: their queues end.
     """
     load = pools.arrival_rate * pools.service
     base, growth, beside = _rates_in_overload(*_inflation_and_gap(pools))
@@ -32,12 +32,12 @@ def aliases_in_use(pools: Elements) -> Array:
     spare = 1.0 - growth * load
     alone = growth + beside - growth * _shares(pools, missing * (growth + beside))
     need = np.divide(alone * missing, spare, out=np.full_like(load, np.inf), where=spare > 0.0)
-    # A base that its load just fills, and aliases that bring nothing: no number of them is enough.
+    # If the load just fills the base and aliases add no capacity, no number of them is enough.
     return np.where((missing > 0.0) | ((load >= base) & (spare <= 0.0)), need, 0.0)
 
 
 def _shares(pools: Elements, wanted: Array) -> Array:
-    """Share of one volume of each class in what all want."""
+    """Share of one volume of each class in the total of `wanted`."""
     return np.asarray(wanted / np.maximum(pools.over_volumes(wanted), TINY)[:, None])
 
 
@@ -51,7 +51,7 @@ def fewest_to_be_stable(scenarios: Scenarios) -> Array:
     several = np.flatnonzero(over & ~single)
     part = pools.of(several)
     needed[several] = np.floor(part.over_volumes(aliases_in_use(part))) + 1.0
-    known: dict[OneVolume, float] = {}  # counts of one volume are asked for side by side
+    known: dict[OneVolume, float] = {}  # equal volumes are solved once
     for at in np.flatnonzero(over & single).tolist():
         volume = _only(pools, at)
         if volume not in known:
@@ -61,12 +61,12 @@ def fewest_to_be_stable(scenarios: Scenarios) -> Array:
 
 
 def solve_saturated(pools: Elements) -> Outcome:
-    """What unstable pools come to: overloaded volumes hold all aliases, the others are left to their bases."""
+    """Limit of unstable pools: overloaded volumes hold all aliases, the others have only their bases."""
     over = _overloaded(pools)
     alone = without_aliases(replace(pools, volumes=np.where(over, 0.0, pools.volumes)))
     base, growth, beside = _rates_in_overload(*_inflation_and_gap(pools))
     missing = np.where(over, pools.arrival_rate * pools.service - base, 0.0)
-    # Queues grow as I/Os are missing, and aliases take of each as it grows.
+    # Queues grow in proportion to the unserved load, and aliases take from each in proportion to its growth.
     share = _shares(pools, missing * (growth + beside))
     held = pools.aliases[:, None] * share
     by_base, by_alias = (
@@ -78,7 +78,7 @@ def solve_saturated(pools: Elements) -> Outcome:
         found = _one_in_overload(_only(pools, at), int(pools.aliases[at]))
         for each, value in zip((by_base, by_alias, serving, beside_it), found, strict=True):
             each[at, over[at]] = value
-    # Near stability the shares give some volumes more than comes to them.
+    # Near stability the shares would give some volumes more than their arrival rate.
     most = pools.arrival_rate / np.maximum(by_base + by_alias, TINY)
     by_base, by_alias, serving, beside_it = (
         np.minimum(most, 1.0) * each for each in (by_base, by_alias, serving, beside_it)
@@ -100,7 +100,7 @@ def solve_saturated(pools: Elements) -> Outcome:
 
 
 class OneVolume(NamedTuple):
-    """The only volume of a pool, in its units of time: inflation [1], gap of its devices."""
+    """The only volume of a pool, in the pool's unit of time: inflation [1], gap of its devices."""
 
     arrival_rate: float
     service: float
@@ -109,14 +109,14 @@ class OneVolume(NamedTuple):
 
 
 def _only(pools: Elements, at: int) -> OneVolume:
-    """The volume of a pool that has no other."""
+    """The only volume of a pool."""
     k = int(np.argmax(pools.volumes[at]))
     given = pools.arrival_rate[at, k], pools.service[at, k], pools.inflation[at], pools.redrive_time[at]
     return OneVolume(*map(float, given))
 
 
 def _of_one_volume(volume: OneVolume) -> float:
-    """Fewest aliases of its own that serve a single overloaded volume; inf where inflation takes what they bring."""
+    """Fewest own aliases that serve a single overloaded volume; inf if inflation cancels their capacity."""
 
     def is_stable(aliases: int) -> bool:
         by_base, by_alias, *_ = _one_in_overload(volume, aliases)
@@ -132,9 +132,9 @@ def _of_one_volume(volume: OneVolume) -> float:
 
 
 def _one_in_overload(volume: OneVolume, aliases: int) -> tuple[float, float, float, float]:
-    """Rates of base and aliases of a single volume whose queue never ends, and the I/Os that each has in service.
+    """Rates of base and aliases of a single volume with a queue that never ends, and the I/Os in service on each.
 
-    Its devices always have work, so that their states are a closed network of a station that serves n at the rate
+    Its devices always have work, so that their states form a closed network of a station that serves n at the rate
     n / s(n) and a delay, the gap: p(b, j) is s(1) ... s(n) g^(1-b) C(A, j) g^(A-j) with n = b + j in service
     (Baskett, Chandy, Muntz and Palacios 1975).
     """
@@ -159,30 +159,30 @@ def _one_in_overload(volume: OneVolume, aliases: int) -> tuple[float, float, flo
 
 
 def _overloaded(pools: Elements) -> Flags:
-    """Open classes whose bases alone do not serve them, (elements, classes)."""
+    """Open classes that their bases alone cannot serve, (elements, classes)."""
     load = pools.arrival_rate * pools.service
     full = load >= 1.0 / (1.0 + pools.redrive_time[:, None] / pools.service)
     return np.asarray((pools.volumes > 0.0) & ~pools.closed & full)
 
 
 def _inflation_and_gap(pools: Elements) -> tuple[Array, Array]:
-    """Of the volumes of each class, the gap in their service times, shape (elements, classes) or of one column."""
+    """Inflation, shape (elements, 1), and gap in service times of each class, shape (elements, classes)."""
     return pools.inflation[:, None], pools.redrive_time[:, None] / pools.service
 
 
 def _rates_in_overload(inflation: Array, gap: Array) -> tuple[Array, Array, Array]:
-    """Rate of its base, slowing by an alias, time of an alias of overloaded volumes, like the gap [service times]."""
+    """For overloaded volumes: rate of the base, slowing per alias, time of an alias, all in service times."""
     return 1.0 / (1.0 + gap), inflation / (1.0 + gap), 1.0 + gap
 
 
 def _ends_in_overload(held: Array, share: Array, inflation: Array, gap: Array) -> tuple[Array, Array]:
-    """I/Os that the base and the aliases of an overloaded volume end, as `aliases_in_use` says [1/service time]."""
+    """Rates of base and aliases of an overloaded volume, as in `aliases_in_use` [1/service time]."""
     base, growth, beside = _rates_in_overload(inflation, gap)
     apart = growth + beside - growth * share
     return base * apart / (apart + growth * held), held / (apart + growth * held)
 
 
 def most_in_overload(volumes: Array, held: Array, inflation: Array | float, gap: Array) -> Array:
-    """I/Os that end at each of equal volumes whose queues never do, with so many aliases held [1/service time]."""
+    """Throughput of each of equal volumes with endless queues and `held` aliases each [1/service time]."""
     by_base, by_alias = _ends_in_overload(held, 1.0 / volumes, np.asarray(inflation), gap)
     return by_base + by_alias

@@ -59,7 +59,7 @@ def test_what_a_refusal_names_as_the_way_out_does_fit() -> None:
         guests_that_fit(guest_storage="512GB", real_storage="500GB", instantiated=0.97)
     assert guests_that_fit(guest_storage="512GB", real_storage="500GB", instantiated=0.9689).count == 1
     assert guests_that_fit(guest_storage="512GB", real_storage="500.53GB", instantiated=0.97).count == 1
-    with pytest.raises(InfeasibleError, match=r"take at least 5\.01 GB.* they hold up to 426\.66 GB"):
+    with pytest.raises(InfeasibleError, match=r"need at least 5\.01 GB.* they hold up to 426\.66 GB"):
         resident_pages_that_fit(in_use="426.7GB", real_storage="5GB")
     assert resident_pages_that_fit(in_use="426.66GB", real_storage="5GB").count == 1
 

@@ -59,7 +59,9 @@ def test_97_percent_below_2_gb_and_the_total_is_not_corrected() -> None:
     usage = storage_usage([listing(4)])
     assert usage.release == "5.2"
     assert round(100 * shares(usage)["PGMBK-below-2GB"]) == 97
-    assert any("524,000 pages in total" in note and "Not corrected" in note for note in usage.notes)
+    assert any(
+        "524,000 pages in total" in note and "neither corrected nor used" in note for note in usage.notes
+    )
     assert listing(4).rows[0].total == Printed(524_000.0, 500.0)
     assert not any("in total" in note for note in storage_usage([listing(5)]).notes)
 
@@ -67,7 +69,7 @@ def test_97_percent_below_2_gb_and_the_total_is_not_corrected() -> None:
 def test_5_users_would_be_121_percent_on_52() -> None:
     usage = storage_usage([listing(5)], release="5.2")
     assert round(100 * shares(usage)["PGMBK-below-2GB"]) == 121
-    assert "of z/VM 5.3; the limits are those of 5.2" in " ".join(usage.notes)
+    assert "from z/VM 5.3; the limits are those of 5.2" in " ".join(usage.notes)
 
 
 def test_128_users_are_near_8_tb() -> None:
@@ -131,7 +133,7 @@ def test_other_data_spaces_do_not_count() -> None:
     ("listings", "options", "expected"),
     [
         ([], {}, "at least one"),
-        ([listing(5), listing(5)], {}, "each of another time"),
+        ([listing(5), listing(5)], {}, "each of a different time"),
         ([listing(5), replace(listing(128), end=time(23, 0))], {}, "with dates"),
         ([replace(listing(5), release=None)], {}, "the z/VM release; the listing does not"),
         ([replace(listing(5), release="6.4")], {}, "5.2, 5.3"),

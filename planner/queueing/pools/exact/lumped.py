@@ -1,9 +1,9 @@
-"""Small pools whose equal volumes are exchangeable: states and moves free of any rate, and the law of their chains.
+"""Small pools with exchangeable equal volumes: states and moves without rates, and their stationary distributions.
 
-A volume is (base, in_service, in_gap, queued): the base is IDLE, SERVES or is in its GAP; aliases it holds
-are in service or in their gap. A pool is, class by class, how many of its volumes are in which state. A move
-carries what drives it and how many drive it, so that one chain serves all rates. A closed pool is solved as a whole,
-one open volume by levels of the number in the system, with a matrix-geometric tail above A + 1.
+A volume is (base, in_service, in_gap, queued): the base is IDLE, SERVES or is in its GAP; its aliases are in service or
+in their gap. The state of a pool is, by class, the number of volumes in each state. A move has a drive and a number of
+drives, so that one chain serves all rates. A closed pool is solved as a whole, one open volume by levels of the number
+in the system, with a matrix-geometric tail above A + 1.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ IDLE, SERVES, GAP = 0, 1, 2
 Volume = tuple[int, int, int, int]
 State = tuple[tuple[tuple[Volume, int], ...], ...]
 Drive = tuple[str, int, int]
-"""What drives a move: ("think", class, 0), ("service", class, number in service) or ("gap", 0, 0)."""
+"""Cause of a move: ("think", class, 0), ("service", class, number in service) or ("gap", 0, 0)."""
 Move = tuple[State, Drive, float]
 """The next state, the drive, and how many independent drives of that kind lead there."""
 
 
 @dataclass(frozen=True, eq=False)
 class LumpedStates:
-    """The states of a pool, its moves, and what is read off each state."""
+    """The states of a pool, its moves, and figures of each state."""
 
-    source: Integers  # Of each move: states it joins, and the index of its drive in `drives`
+    source: Integers  # Of each move: source and target state, and the index of its drive in `drives`
     target: Integers
     drive: Integers
-    weight: Array  # How many drives of that kind make the move [1]
+    weight: Array  # Number of such drives that cause the move [1]
     drives: tuple[Drive, ...]  # Every drive that occurs
     queued: Array  # Totals over the volumes of a class, shape (states, classes) [1]
     base_serves: Array
@@ -62,7 +62,7 @@ class LumpedStates:
 
 @dataclass(frozen=True)
 class PoolLayout:
-    """What fixes the states: aliases, volumes and requesters of each class, and whether devices have a gap."""
+    """What determines the states: aliases, volumes and requesters of each class, and whether devices have a gap."""
 
     aliases: int
     volumes: tuple[int, ...]
@@ -72,7 +72,7 @@ class PoolLayout:
 
 @lru_cache(maxsize=64)
 def lumped_states(layout: PoolLayout, most: int) -> LumpedStates:
-    """Enumerate the states that the empty pool can reach."""
+    """Enumerate the states reachable from the empty pool."""
     if number_of_states(layout) > most:
         raise InputError("method", "exact", f"a pool of at most {most} states for the exact chain")
     empty: State = tuple((((IDLE, 0, 0, 0), count),) for count in layout.volumes)
@@ -91,11 +91,11 @@ def lumped_states(layout: PoolLayout, most: int) -> LumpedStates:
 
 
 def number_of_states(layout: PoolLayout, most: float = 1e9) -> float:
-    """How many states a pool has, `most` where there are more [1].
+    """Number of states of a pool, at most `most` [1].
 
     A volume of N requesters that holds h <= N - 1 aliases is idle, or has up to N - 1 - h in its queue, which is empty
-    while an alias is free. With a gap each of the h, and the base where a queue of its own can be, is in service or in
-    its gap; nothing is in a gap where nobody ever waits. m equal volumes with n states each have C(n + m - 1, m).
+    while an alias is free. With a gap each of the h, and the base if it can have a queue, is in service or in its gap;
+    without any waiting there is no gap. m equal volumes with n states each have C(n + m - 1, m).
     """
     aliases = layout.aliases
     spare = sum(count * (people - 1) for count, people in zip(layout.volumes, layout.population, strict=True))
@@ -110,7 +110,7 @@ def number_of_states(layout: PoolLayout, most: float = 1e9) -> float:
                 busy = (1 + (gap and people > 1)) * (people - held if queues else 1)
                 states = (held + 1 if gap else 1) * (1 + busy)
                 before = some.copy()
-                ways = 1.0  # of some equal volumes to be in these states
+                ways = 1.0  # combinations of states of equal volumes
                 for more in range(1, min(count, aliases // held if held else count) + 1):
                     ways *= (states + more - 1) / more
                     some[more:, more * held :] += (
@@ -125,7 +125,7 @@ def number_of_states(layout: PoolLayout, most: float = 1e9) -> float:
 
 
 def _moves(state: State, layout: PoolLayout) -> Iterator[Move]:
-    """Every way out of a state."""
+    """All moves out of a state."""
     held = sum(count * (volume[1] + volume[2]) for volumes in state for volume, count in volumes)
     waiting = [
         (k, volume, count * volume[3])
@@ -171,13 +171,13 @@ def _alias_turns(
     waiting: list[tuple[int, Volume, int]],
     layout: PoolLayout,
 ) -> Iterator[Move]:
-    """An alias that ended at volume `left` takes a waiting I/O, each equally likely."""
+    """Moves of an alias that ended at volume `left` and takes a waiting I/O, each equally likely."""
     total = sum(queued for _, _, queued in waiting)
     k_left, before = left
     changed = (before[0], before[1] - 1, before[2], before[3])
     for k, volume, queued in waiting:
         same = (k, volume) == (k_left, before)
-        # The volume that the alias left is one of those like it: it has before[3] of their `queued`.
+        # The volume that the alias left is one of several in the same state, with before[3] of their `queued`.
         choices = [(volume, queued - before[3]), (changed, before[3])] if same else [(volume, queued)]
         for chosen, share in choices:
             if share:
@@ -201,7 +201,7 @@ def _arrival(volume: Volume, alias_free: bool) -> Volume:
 
 
 def _replace(state: State, k: int, before: Volume, after: Volume) -> State:
-    """The state with one volume of class k changed, sorted again."""
+    """The state after a change of one volume of class k, sorted."""
     volumes = dict(state[k])
     if volumes[before] == 1:
         del volumes[before]
@@ -214,7 +214,7 @@ def _replace(state: State, k: int, before: Volume, after: Volume) -> State:
 def _totals(
     states: list[State], layout: PoolLayout
 ) -> tuple[Array, Array, Array, Array, Array, Array, Integers]:
-    """Per state and class totals, in the order of the fields of `LumpedStates` from `queued` on."""
+    """Totals per state and class, in the order of the fields of `LumpedStates` from `queued` on."""
     shape = (len(states), len(layout.volumes))
     queued, base_serves, alias_serves, thinking, at_busy = (np.zeros(shape) for _ in range(5))
     turns = np.zeros((min(layout.aliases, max(layout.population)) + 2, *shape))
@@ -234,13 +234,13 @@ def _totals(
 
 
 MAX_STATES = 30_000
-"""States up to which a closed pool is solved exactly."""
+"""Most states of a closed pool that is solved exactly."""
 MAX_SWEEPS = 3000
-"""Sweeps of Gauss and Seidel at most."""
+"""Most Gauss-Seidel sweeps."""
 SETTLED = 1e-14
-"""Change relative to the largest flow at which the sweeps end."""
+"""Change, relative to the largest flow, at which the sweeps end."""
 RESIDUAL = 1e-10
-"""Imbalance of the flows, relative to the largest, up to which a law is an answer."""
+"""Largest acceptable imbalance of the flows, relative to the largest flow."""
 
 
 def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Outcome:
@@ -262,7 +262,9 @@ def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Out
         fails=fails,
         queue=law @ states.queued * per_volume,
         base_pickups=base_pickups,
-        alias_pickups=np.maximum(fails - base_pickups, 0.0),  # whoever fails is picked up by one of the two
+        alias_pickups=np.maximum(
+            fails - base_pickups, 0.0
+        ),  # a base or an alias picks up each I/O that failed
         base_in_service=law @ states.base_serves * per_volume,
         alias_in_service=law @ states.alias_serves * per_volume,
         free_law=np.bincount(states.free, weights=law, minlength=aliases + 1).astype(np.float64),
@@ -273,11 +275,11 @@ def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Out
 def stationary_law(
     source: Integers, target: Integers, move_rates: Array, size: int, dense: int = 100
 ) -> tuple[Array, float]:
-    """Stationary law of the chain whose moves go from `source` to `target`, and the residual of its balance equations.
+    """Stationary distribution of the chain with moves from `source` to `target`, and the residual of its balance.
 
-    Balance is written for the flow out of each state, `flow = step @ flow`, the columns of `step` summing to
-    1. Up to `dense` states are eliminated. Gauss-Seidel sweeps use positive terms only and need no fill-in; a chain
-    that mixes too slowly for them is narrow enough to be factorized.
+    Balance is written for the flow out of each state, `flow = step @ flow`; columns of `step` sum to 1. Up to `dense`
+    states are eliminated. Gauss-Seidel sweeps use positive terms only and need no fill-in; a chain that mixes too
+    slowly for them is narrow enough to be factorized.
     """
     outflow = np.bincount(source, weights=move_rates, minlength=size)
     from scipy import sparse
@@ -299,7 +301,7 @@ def stationary_law(
 
 
 def _gauss_seidel(step: sparse.csc_array, flow: Array, most: int = MAX_SWEEPS) -> tuple[Array, float]:
-    """Sweep until every flow settles, the rare ones too; the flow and its last change relative to the largest."""
+    """Sweep until every flow settles, rare ones too; return the flow and its last change, relative to the largest."""
     from scipy import sparse
     from scipy.sparse import linalg
 
@@ -346,7 +348,7 @@ def drive_rate(pool: CheckedPool, drive: Drive) -> float:
 def solve_single_open(pool: CheckedPool, aliases: int) -> Outcome:
     """Solve one volume with Poisson arrivals exactly, for exponential service and gaps.
 
-    Below A + 2 in the system every level has its own rates; from there on they repeat, so that
+    Below A + 2 in the system every level has its own rates; above, they repeat, so that
     ``law[n + 1] = law[n] R`` with the least nonnegative R of ``R^2 down + R local + up = 0`` (Neuts 1981, chapter 1).
     """
     layout = PoolLayout(aliases, (1,), (aliases + 3,), pool.redrive_time > 0.0)
@@ -385,7 +387,7 @@ def _levels(states: LumpedStates, most: int) -> list[Integers]:
 
 
 def _imbalance(ratio: Array, up: Array, local: Array, down: Array) -> float:
-    """By how much R^2 down + R local + up misses zero."""
+    """Residual of R^2 down + R local + up = 0."""
     outflow = up.sum(axis=1) + down.sum(axis=1) + local.sum(axis=1)
     residual = float(np.abs(up + ratio @ local - ratio * outflow + ratio @ ratio @ down).max())
     if not residual <= RESIDUAL:
@@ -402,7 +404,7 @@ def _outcome(
     ratio: Array,
     residual: float,
 ) -> Outcome:
-    """Sum over the levels, those of the tail in closed form."""
+    """Sum over the levels, with the tail in closed form."""
     full = aliases + 1
     beyond = np.linalg.inv(np.eye(ratio.shape[0]) - ratio)
     at_full = laws[full]

@@ -1,9 +1,9 @@
-"""Exact small pools with open volumes: block elimination over the levels of D, as many as their tail asks for.
+"""Exact small pools with open volumes: block elimination over the levels of D, up to a negligible tail.
 
-A level is the states with one D, the I/Os that no base holds. With exponential service of one mean it does not matter
+A level has the states with one D, the I/Os that no base holds. With exponential service of one mean it does not matter
 which I/O an open volume has on its aliases: min(D, A) are busy. A state is therefore D and, for each volume, the I/Os
-on its base and behind it; for a closed volume also the aliases it holds, since its requesters are counted, and for
-every one where service times differ by class. Equal volumes are exchangeable: their states are kept in order.
+on its base and in its queue; also the aliases it holds if it is closed, since its requesters are counted, or if service
+times differ by class. Equal volumes are exchangeable: their states are sorted.
 """
 
 from __future__ import annotations
@@ -27,11 +27,9 @@ class Level:
 
     total: int  # D [1]
     waiting: int  # I/Os waiting in the pool [1]
-    own: Integers  # On the base of each volume and behind it, shape (states, volumes) [1]
-    held: (
-        Integers  # Aliases that each volume holds, 0 where that is not followed, shape (states, volumes) [1]
-    )
-    keys: Integers  # What the states are found by, rising, shape (states,)
+    own: Integers  # I/Os on the base of each volume and in its queue, shape (states, volumes) [1]
+    held: Integers  # Aliases that each volume holds, 0 if not tracked, shape (states, volumes) [1]
+    keys: Integers  # Sorted keys to look up states, shape (states,)
 
     @property
     def size(self) -> int:
@@ -40,14 +38,14 @@ class Level:
 
 
 class Levels:
-    """The levels of one pool with its aliases."""
+    """The levels of one pool at one alias count."""
 
     def __init__(self, pool: CheckedPool, aliases: int) -> None:
         self.aliases = aliases
         self.volume_class = np.repeat(np.arange(pool.classes), pool.volumes.astype(np.int64))
         closed = pool.closed[self.volume_class]
         self.pace = 1.0 / pool.service[self.volume_class]
-        self._held = closed | (not pool.even)  # volumes whose aliases are followed
+        self._held = closed | (not pool.even)  # volumes whose aliases are tracked
         self._not_held = bool(not self._held.all())
         self._population = np.where(closed, pool.population[self.volume_class], np.inf)
         self._rate = pool.arrival_rate[self.volume_class]
@@ -74,7 +72,7 @@ class Levels:
         return Level(total, waiting, rows[whole][first], held[whole][first], keys)
 
     def _choices(self, volume: int, waiting: int, busy: int) -> tuple[Integers, Integers]:
-        """What one volume can have on and behind its base, and on aliases."""
+        """Possible I/Os of one volume on its base and in its queue, and on aliases."""
         people = self._population[volume]
         own = np.arange(int(min(waiting + 1, people)) + 1)
         if not self._held[volume]:
@@ -85,7 +83,7 @@ class Levels:
         return own[possible], held[possible]
 
     def _keys(self, total: int, own: Integers, held: Integers) -> Integers:
-        """One number a state, the same for states that differ by the order of equal volumes."""
+        """One key per state, the same for states that differ only by the order of equal volumes."""
         most_held, most_own = self.aliases + 1, max(total - self.aliases, 0) + 2
         code = own * most_held + held
         for start, end in zip(self._starts, [*self._starts[1:], code.shape[1]], strict=True):
@@ -96,7 +94,7 @@ class Levels:
         return keys
 
     def moves(self, below: Level | None, here: Level, above: Level) -> tuple[Array, Array, Array]:
-        """Rates to other states of a level, of the next and of the last one, each (states, states there)."""
+        """Rates to other states of a level, of the next and of the previous one, each (states, states there)."""
         within = np.zeros((here.size, here.size))
         up = np.zeros((here.size, above.size))
         down = np.zeros((here.size, 0 if below is None else below.size))
@@ -132,7 +130,7 @@ class Levels:
         return within, up, down
 
     def _alias_ends(self, here: Level) -> list[tuple[Array, Integers]]:
-        """Rates at which aliases end, of volumes not followed together and of each other, and what is held then."""
+        """Rates at which aliases end (untracked volumes together, others each), and the aliases held after that."""
         busy = min(here.total, self.aliases)
         ends = [((busy - here.held.sum(axis=1)).astype(np.float64), here.held)]
         for volume in np.flatnonzero(self._held):
@@ -152,20 +150,20 @@ class Levels:
 
 
 TRUNCATION: Final = 1e-8
-"""Share of the mean queue that may lie beyond the last level."""
+"""Largest acceptable share of the mean queue above the last level."""
 MOST_VOLUMES: Final = 4
-"""Volumes up to which a pool is solved by levels."""
+"""Most volumes of a pool that is solved by levels."""
 
 
 def solve_open_chain(
     pool: CheckedPool, aliases: int, *, most: int = 50_000, most_per_level: int = 1_000
 ) -> Outcome:
-    """Solve a small pool with open classes exactly, but for a tail that is bounded.
+    """Solve a small pool with open classes exactly, except for a bounded tail.
 
-    D moves by one, so that the levels form a block tridiagonal chain: with T the generator of a level watched only
+    D changes by one, so that the levels form a block tridiagonal chain: with T the generator of a level, observed only
     while D is there or below, ``T[D] = local[D] + down[D] (-T[D-1])^-1 up[D-1]`` and
     ``law[D-1] = law[D] down[D] (-T[D-1])^-1``.
-    Levels are added until what lies beyond the last one, were it to go on as it ended, is 1e-8 of the mean queue.
+    Levels are added until the extrapolated tail above the last one is 1e-8 of the mean queue.
     """
     _check(pool)
     levels = Levels(pool, aliases)
@@ -174,7 +172,7 @@ def solve_open_chain(
     kept: list[Level] = []
     steps: list[Array] = []
     reduced, up = np.zeros((0, 0)), np.zeros((0, 0))
-    check, states = aliases + 8, 0  # I/Os waiting at which the tail is first looked at
+    check, states = aliases + 8, 0  # level at which the tail is first checked
     while True:
         local, rising, down = levels.moves(below, here, above)
         if below is not None:
@@ -190,16 +188,16 @@ def solve_open_chain(
                 return _outcome(pool, levels, kept, laws, share)
             check = aliases + int(1.25 * here.waiting) + 1
         if states + above.size > most or above.size > most_per_level:
-            told = (
-                f"a pool whose queue ends within {most} states, {most_per_level} of them with one "
+            wanted = (
+                f"a pool with at most {most} states, {most_per_level} of them with one "
                 f'number waiting: use "mean-field" (up to {here.waiting} waiting were not enough)'
             )
-            raise InputError("method", "exact", told)
+            raise InputError("method", "exact", wanted)
         below, here, above = here, above, levels.level(here.total + 2)
 
 
 def _check(pool: CheckedPool) -> None:
-    """Only what the levels know."""
+    """Refuse pools that the levels cannot represent."""
     if pool.bases > MOST_VOLUMES:
         expected = f'at most {MOST_VOLUMES} volumes where a class is open: use "mean-field"'
         raise InputError("method", "exact", expected)
@@ -211,11 +209,11 @@ def _check(pool: CheckedPool) -> None:
 
 
 def _laws(reduced: Array, steps: list[Array]) -> list[Array]:
-    """Law of every level; arrivals that would lead beyond the last one are lost."""
+    """Distribution on every level; arrivals at the last one are lost."""
     laws = [stationary(reduced[None])[0]]
     for step in reversed(steps):
         laws.append(laws[-1] @ step)
-        if (largest := float(laws[-1].max())) > LARGE:  # what is so much rarer is nothing
+        if (largest := float(laws[-1].max())) > LARGE:  # much rarer states are negligible
             laws = [law / largest for law in laws]
     laws.reverse()
     whole = sum(float(law.sum()) for law in laws)
@@ -223,12 +221,12 @@ def _laws(reduced: Array, steps: list[Array]) -> list[Array]:
 
 
 def _beyond(levels: list[Level], laws: list[Array]) -> float:
-    """Share of the mean queue beyond the last level, were the law to go on falling as it did."""
+    """Share of the mean queue above the last level, if probabilities continue to fall at the same rate."""
     law = np.array([each.sum() for each in laws])
     waiting = np.array([level.waiting for level in levels], dtype=np.float64)
     if not law[-1] > 0.0:
         return 0.0
-    ratio = float((law[-1] / law[-5]) ** (1.0 / 4.0))  # the fall over the last four levels
+    ratio = float((law[-1] / law[-5]) ** (1.0 / 4.0))  # rate of fall over the last four levels
     if ratio >= 1.0:
         return np.inf
     beyond = law[-1] * ratio / (1.0 - ratio) * (waiting[-1] + 1.0 / (1.0 - ratio))

@@ -1,1 +1,1 @@
-"""The mean field of alias pools, any number of pools and alias counts side by side."""
+"""The mean field of alias pools, for any number of pools and alias counts at once."""

@@ -1,4 +1,4 @@
-"""Balances of one volume against the pool, given D: is its base busy, what waits, what it holds; and the law of D."""
+"""Balances of one volume against the pool, given D: base busy, I/Os waiting, aliases held; the distribution of D."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Flows:
     pickups: Array  # I/Os that the base takes from its own queue [1/service time]
     alias_ends: Array  # I/Os that aliases of the volume end [1/service time]
     ends_idle: Array  # I/Os that the aliases of the pool end while its base is idle [1/service time]
-    arrivals_beside: Array  # Arrivals while the base is busy, as an I/O beyond it sees them [1/service time]
-    ends_beside: Array  # I/Os that the busy base ends, as an I/O beyond it sees them [1/service time]
+    arrivals_beside: Array  # Arrivals while the base is busy, as seen by an I/O beyond it [1/service time]
+    ends_beside: Array  # I/Os that the busy base ends, as seen by an I/O beyond it [1/service time]
     pool_tries: Array  # D rises [1/service time]
     pool_pickups: Array  # D falls [1/service time]
     pool_ends: Array  # D falls [1/service time]
@@ -36,10 +36,10 @@ class Flows:
         return np.log(np.maximum(self.pool_tries[:, :-1], TINY)) - np.log(falls[:, 1:])
 
     def law(self, given: GivenTotal, most: Array) -> Array:
-        """Law of D, shape (elements, D) [1]."""
+        """Distribution of D, shape (elements, D) [1]."""
         steps, total = self.steps, np.arange(self.pool_tries.shape[-1])
         possible = given.known & (total <= most[:, None])
-        # Steps between D that are not known count for nothing.
+        # Steps between unknown D count as 0.
         logs = np.zeros_like(self.pool_tries)
         np.cumsum(np.where(possible[:, 1:] & possible[:, :-1], steps, 0.0), axis=-1, out=logs[:, 1:])
         logs = np.where(possible, logs, -np.inf)
@@ -50,10 +50,10 @@ class Flows:
 def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Array:
     """Probability that a base is busy given D, shape (elements, classes, D): from its balance once flows are known.
 
-    While the base is idle, D changes by the other volumes' tries and pickups and by the aliases alone, which couples
-    the probability at D to those at D - 1 and D + 1: a diagonally dominant tridiagonal system. Those of all classes and
-    elements stand in one, with nothing between the last D of one and the first of the next. Volumes that do not meet
-    need none: they are independent but for their sum.
+    While the base is idle, D changes only by the other volumes' tries and pickups and by the aliases, which couples the
+    probability at D to those at D - 1 and D + 1: a diagonally dominant tridiagonal system. The systems of all classes
+    and elements are concatenated, with zeros between the last D of one and the first of the next. Volumes that do not
+    interact need none: they are independent except for their sum.
     """
     balanced = state.meet(elements)
     if not balanced.any():
@@ -85,24 +85,24 @@ def waiting_and_held(
 ) -> tuple[Array, Array]:
     """I/Os of one volume that wait, and that hold an alias, given D, shape (elements, classes, D) each.
 
-    Whose volumes do not `meet` in the next pass, they follow their laws.
+    If volumes do not `meet` (interact) in the next pass, their own distributions are used.
 
-    Of what one volume has, q(D) on average, some is lost when D falls, and some more comes when D rises; what happens
-    elsewhere only carries it to D + 1, D - 1. With p the law of D, ``T`` its rises and ``F`` its falls as q sees them,
+    The mean number q(D) of a volume decreases at some falls of D and increases at some rises; events at other volumes
+    only carry it to D + 1 or D - 1. With p the distribution of D, ``T`` its rises and ``F`` its falls as seen by q,
     ``p(D) (T + F)(D) q(D) = p(D-1) (T q + gain)(D-1) + p(D+1) (F q - loss + found)(D+1)``:
 
-    * what waits gains the tries that find no alias free; each of the W that wait is lost to its base, or to one W-th of
-      the aliases that end. It sees its own base, and of the other pickups those of the other W - 1;
-    * what holds an alias gains the tries that find one free, each is lost when it ends, and of the aliases that end
-      with I/Os waiting a volume finds as many as it has of these.
+    * waiting I/Os gain the tries that find no alias free; each of the W waiting is lost to its base, or to one W-th of
+      the ending aliases. It sees its own base, and of the other pickups those of the other W - 1;
+    * I/Os on aliases gain the tries that find one free and are lost when they end; when an alias ends while I/Os wait,
+      a volume gains in proportion to its waiting I/Os.
 
-    What one has above its mean the others lack. Those whose requesters come back at once then try as often as they do
-    given a smaller D; where all volumes are closed, the others as many times more as then think.
+    What one volume has above its mean, the others lack. Others whose requesters return at once then try as often as at
+    a smaller D; if all volumes are closed, the others' tries grow with their thinking requesters.
     """
     volumes, total = elements.volumes[..., None], np.arange(flows.pool_tries.shape[-1])
     count = np.maximum(volumes, 1.0)
     queue, held = parts.waiting / count, parts.held / count
-    if volumes.shape[1] == 1 or not meet.any():  # all alike, or nobody asks
+    if volumes.shape[1] == 1 or not meet.any():  # all volumes equal, or none interact
         return queue, held
     bounded = np.asarray(elements.closed.all(axis=-1))[:, None, None]
     waits, holds = given.waits[:, None], given.holds[:, None]
@@ -115,14 +115,14 @@ def waiting_and_held(
         return np.asarray((volumes * values).sum(axis=-2, keepdims=True))
 
     def seen(own: Array, others: Array, whole: Array, weight: Array) -> Array:
-        """What its own volume does, and of what the others do so much that the pool's volumes see the whole."""
+        """Rate seen by an I/O: its own volume's, plus the others', scaled so that the volumes together see `whole`."""
         every, by_own = over_volumes(weight) * whole, over_volumes(weight * own)
         left = ratio(np.maximum(every - by_own, 0.0), over_volumes(weight * others))
         found = own + np.where(bounded, others, others * left)
         return np.asarray(found * ratio(every, over_volumes(weight * found)))
 
-    # Each that waits is picked up by its base, the only one by no other. Others' bases pick up W - 1 instead of W,
-    # which matters the less the longer their queues are.
+    # Each waiting I/O is picked up by its base; a single one sees no other pickup. Other bases pick up W - 1 instead of
+    # W, which matters less if their queues are longer.
     each = np.minimum(ratio(flows.pickups, queue), flows.ends_beside)
     longer = np.maximum(ratio(queue * flows.ends_beside, flows.pickups, 1.0) - 1.0, 0.0) * flows.pickups
     others_pick = np.maximum(pickups - flows.pickups, 0.0)
@@ -186,9 +186,9 @@ def _carried(
     found: Array,
     here: Flags,
 ) -> Array:
-    """What one volume has given D, 0 where it can have nothing; shape (elements, classes, D) each.
+    """Mean number of a volume given D, 0 where it must be 0; shape (elements, classes, D) each.
 
-    Gains are those at what it had before, and how much they fall with each that it has more; ups and downs are
+    `gains` are the gain at the previous number, its decrease per unit, and that number; `ups_and_downs` are
     ``p(D+1) / p(D)`` and ``p(D) / p(D+1)``.
     """
     (up, down), (rises, falls), (gain, fewer, before) = ups_and_downs, moves, gains
@@ -200,7 +200,7 @@ def _carried(
 
 
 def _over_totals(diagonal: Array, from_below: Array, from_above: Array, right: Array, here: Flags) -> Array:
-    """Solve balances that couple each D to D - 1 and D + 1; 0 where `here` says that there is nothing."""
+    """Solve balances that couple each D to D - 1 and D + 1; 0 where not `here`."""
     from scipy.linalg.lapack import dgtsv
 
     here = here & (diagonal > TINY)

@@ -1,4 +1,4 @@
-"""Rates at which base and aliases of a volume end I/Os, with inflation and gaps; how much less gaps make I/Os wait."""
+"""Rates at which base and aliases of a volume end I/Os, with inflation and gaps; correction of waits for gaps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.results import Array, Flags
 
 
 def idle_base_alias_ends(elements: Elements, state: State, size: int) -> Array:
-    """Rate at which the aliases of a volume with idle base end, all of its I/Os holding one; (elements, classes, d)."""
+    """Rate at which the aliases of a volume with idle base end; all its I/Os hold one; (elements, classes, d)."""
     service, gap = elements.service[..., None], state.alias_gap[..., None]
     growth = elements.inflation[:, None, None] * service**2 / (service + gap)
     beyond = np.arange(float(size))
@@ -24,9 +24,9 @@ def idle_base_alias_ends(elements: Elements, state: State, size: int) -> Array:
 def busy_base_ends(elements: Elements, state: State, parts: Split, empty: Array) -> tuple[Array, Array]:
     """Rates of the base and of the aliases of a busy-base volume with d I/Os beyond the base.
 
-    The aliases it holds are hypergeometric with mean ``alias_share d``; the rates are their averages to second order,
-    for a service time ``service (1 + inflation (n - 1))`` with n in service. While a gap lasts the device is not in
-    service. `empty` is the chance that none of the d waits, shape (elements, classes, D, d).
+    The number of its aliases is hypergeometric with mean ``alias_share d``; the rates are averages over it to second
+    order, for a service time ``service (1 + inflation (n - 1))`` with n in service. A device in its gap is not in
+    service. `empty` is the probability that none of the d waits, shape (elements, classes, D, d).
     """
     service = elements.service[..., None, None]
     beyond, total = np.arange(float(empty.shape[-1])), np.arange(empty.shape[-2])
@@ -49,12 +49,12 @@ def busy_base_ends(elements: Elements, state: State, parts: Split, empty: Array)
     alone = each / on_base
     alone = alone + (on_alias - growth)
     varies = (growth * (1.0 - share) * share) * (beyond * spread)
-    base = growth * held  # by how much aliases slow down
+    base = growth * held  # slowing by aliases
     aliases = alone + base
     base += on_base
     np.reciprocal(base, out=base)
     np.reciprocal(aliases, out=aliases)
-    # Multiplied one by one: the cube of a rate far from the solution would overflow.
+    # Multiply one by one: far from the solution the cube of a rate would overflow.
     alone = alone * varies
     alone *= aliases
     alone *= aliases
@@ -69,26 +69,26 @@ def busy_base_ends(elements: Elements, state: State, parts: Split, empty: Array)
 
 
 def gap_now(gap: Array, mean: Array, waits: bool | Flags) -> Array:
-    """Mean gap that an I/O in service had, where the chance that one waits now is known.
+    """Mean gap of an I/O in service, given the probability that one waits now.
 
-    Whether it was picked up was settled when it began, one service ago at most: halfway between what holds now and what
-    holds on average. Either keeps the time lost to gaps equal to the pickups times the gap.
+    Whether it was picked up was decided when it started, at most one service ago: use halfway between the current and
+    the average value. Both keep the time lost to gaps equal to the pickups times the gap.
     """
     return np.asarray(0.5 * (mean + gap * waits))
 
 
 DEPTH: Final = 5.4
-"""How fast a deeper queue makes the pool behave like one server: fitted to simulated open pools; the error on others is
-what `python -m tests.queueing.alias_pool.accuracy` prints for open pools with a redrive time."""
+"""How fast a deeper queue makes the pool behave like one server: fitted to simulated open pools. The error on others is
+printed by `python -m tests.queueing.alias_pool.accuracy`, for open pools with a redrive time."""
 
 
-@np.errstate(all="ignore")  # ratios of nothing
+@np.errstate(all="ignore")  # 0 / 0 is allowed
 def with_gap_wait(elements: Elements, outcome: Outcome) -> Outcome:
-    """Wait of the two-moment law in pools of open classes alone.
+    """Correct the wait for two moments of service, in pools with only open classes.
 
     A gap g before a share f of the I/Os adds ``f g`` to the mean, ``2 f (g + g^2)`` to the second moment. The wait is
     that of exponential service times ``(1 + C2) / ((1 - C2) / w + 2 C2)`` (Kimura 1986): w is the ratio for constant
-    service, 1/2 for one server, nearer to 1 where aliases are many and the queue is short.
+    service, 1/2 for one server, closer to 1 with many aliases and a short queue.
     """
     opened = (~elements.closed | (elements.volumes <= 0.0)).all(axis=-1) & ~elements.independent
     opened &= elements.redrive_time > 0.0

@@ -1,4 +1,4 @@
-"""What is solved side by side: pools with one alias count each, and where the iteration stands in each of them."""
+"""Elements that are solved together, pools with one alias count each, and the state of their iteration."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from planner.results import Array, ArrayFields, Flags, Integers
 
 FEW: Final = 8.0
 SIZES: Final = np.array([1, *np.outer(2 ** np.arange(2, 13), [2, 3]).ravel()])
-"""Numbers of D, and of d, that arrays are made for: small pools differ in size no more than has to be, since a pass of
-few elements costs nearly as much as one of many (`python -m tests.bench.bench_alias_pool`)."""
+"""Array sizes for D and d: only a few, so that small pools share a size, since a pass of few elements costs nearly as
+much as one of many (`python -m tests.bench.bench_alias_pool`)."""
 NEARLY_CRITICAL: Final = 0.76
-"""Offered load times inflation from which on a pool of few aliases is tried less long: most of them end nowhere."""
+"""Offered load times inflation above which a pool with few aliases gets fewer passes: most of them do not converge."""
 AT_ONCE: Final = 0.15
-"""Think time, in service times, below which requesters come back as good as at once; in closed pools twice of it. The
-step is steep, since what is half law, half balance agrees with neither. Throughputs of closed pools with exact chains
-(`python -m tests.queueing.alias_pool.accuracy 11`) are as near with twice of it, farther with more; with less a pool
-whose aliases are a few fewer than ample takes several times as many passes."""
+"""Think time, in service times, below which requesters return practically at once; in closed pools twice that. The
+transition is steep, since a mixture of distribution and balance agrees with neither. Throughputs of closed pools with
+exact chains (`python -m tests.queueing.alias_pool.accuracy 11`) are as accurate with twice this value, less accurate
+above; below, a pool with a few aliases fewer than ample takes several times as many passes."""
 CAREFUL: Final = 0.3
-"""Least share of the way to what a pass finds that the next one begins with, where it swings; the largest once it has
-failed: of 250 random pools as of `FIRST_PASSES` 46 have no answer, 88 where the second attempt takes whole steps."""
+"""Smallest relaxation factor between passes if they oscillate; the largest one after a failure: of 250 random pools as
+for `FIRST_PASSES` 46 have no answer, 88 if the second attempt takes full steps."""
 CREEPING: Final = 0.1
-"""The least share after it has failed."""
+"""Smallest relaxation factor after a failure."""
 FOLLOWED: Final = 2
-"""Passes in which volumes follow their laws alone: flows are not known yet."""
+"""First passes, which use only the distributions of volumes, since flows are not known yet."""
 
 
 @dataclass(frozen=True, eq=False)
 class Elements(ArrayFields):
-    """Pools with one alias count each; every time in units of the mean service time of the pool's volumes."""
+    """Pools with one alias count each; all times in units of the mean service time of the pool's volumes."""
 
     aliases: Array  # Shape (elements,) [1]
     volumes: Array  # Volumes of each class, shape (elements, classes) [1]
@@ -48,7 +48,7 @@ class Elements(ArrayFields):
 
     @classmethod
     def of_pools(cls, scenarios: Scenarios, scenario: Integers, aliases: Array) -> Elements:
-        """Some scenarios with an alias count each; a class without arrivals has no volumes."""
+        """Elements of some scenarios, with an alias count each; a class without arrivals has no volumes."""
         active, closed = scenarios.active, scenarios.closed | ~scenarios.active
         unit, own = scenarios.unit[:, None], scenarios.closed & scenarios.active
         by_class = (
@@ -66,7 +66,7 @@ class Elements(ArrayFields):
         return cls(aliases, *rows)
 
     def with_classes(self, order: Integers) -> Elements:
-        """Some classes of each element, shape (elements, classes)."""
+        """Select classes of each element, shape (elements, classes)."""
         changed = {
             item.name: np.take_along_axis(values, order, axis=-1)
             for item in fields(self)
@@ -87,10 +87,10 @@ class Elements(ArrayFields):
 
     @cached_property
     def trusted(self) -> Array:
-        """How far balances say how many I/Os of a volume are beyond its base, shape (elements, classes) [1].
+        """Weight of the balances, against the distribution, for the I/Os beyond the base, (elements, classes) [1].
 
-        The others of a closed volume think: hardly any where they think for less than `AT_ONCE` of a service, and a
-        small number has to come from the law, not from a difference.
+        The other requesters of a closed volume think: very few if they think for less than `AT_ONCE` of a service, and
+        such a small number must come from the distribution, not from a difference.
         """
         at_once = AT_ONCE * (1.0 + self.closed.all(axis=-1, keepdims=True))
         hurried = np.where(self.closed, at_once * self.service / self.think_time, 0.0)
@@ -98,15 +98,15 @@ class Elements(ArrayFields):
 
     @cached_property
     def independent(self) -> Flags:
-        """Which pools have volumes that do not meet: one volume, no aliases, or one for every I/O that needs one."""
+        """Which pools have independent volumes: one volume, no aliases, or one for every I/O that needs one."""
         one = self.volumes.sum(axis=-1) == 1.0
         return np.asarray(one | (self.aliases == 0.0) | (self.aliases >= self.most_beyond))
 
     @cached_property
     def unlimited(self) -> tuple[Array, Array]:
-        """Mean and variance of the I/Os of a volume with aliases for all, nan where closed or saturated by inflation.
+        """Mean and variance of the I/Os of a volume with unlimited aliases, nan if closed or saturated by inflation.
 
-        They end at ``n / (1 + inflation (n - 1))`` with n in service: a negative binomial law, shape
+        They end at ``n / (1 + inflation (n - 1))`` with n in service: a negative binomial distribution, shape
         (elements, classes) [1].
         """
         load = self.arrival_rate * self.service
@@ -116,17 +116,17 @@ class Elements(ArrayFields):
 
     @cached_property
     def most_unlimited(self) -> Array:
-        """What the I/Os of a pool hardly exceed with aliases for all, nan with closed volumes, (elements,) [1]."""
+        """Upper quantile of the I/Os of a pool with unlimited aliases, nan with closed volumes, (elements,) [1]."""
         return far_above(*map(self.over_volumes, self.unlimited))
 
     @cached_property
     def ample(self) -> Flags:
-        """Which open pools have so many aliases that nobody waits."""
+        """Which open pools have so many aliases that no I/O waits."""
         return np.asarray(self.aliases >= self.most_unlimited)
 
     @cached_property
     def nearly_critical(self) -> Flags:
-        """Which pools have an open volume that inflation nearly saturates, and fewer aliases than ample."""
+        """Which pools have an open volume nearly saturated by inflation, and fewer aliases than ample."""
         slowed = self.inflation[:, None] * self.arrival_rate * self.service
         return np.asarray((slowed > NEARLY_CRITICAL).any(axis=-1) & ~self.ample)
 
@@ -140,7 +140,7 @@ class Elements(ArrayFields):
         return np.asarray(np.where(self.volumes > 0.0, self.volumes * values, 0.0).sum(axis=-1))
 
     def arrivals(self, size: int) -> tuple[Array, Array]:
-        """Arrival rates at one volume by d with the base idle, busy, shape (elements, classes, d) [1/service time]."""
+        """Arrival rates at one volume by d, base idle or busy, shape (elements, classes, d) each [1/service time]."""
         thinking = np.maximum(self.population[..., None] - np.arange(size + 1.0), 0.0)
         rate = np.where(
             self.closed[..., None], thinking / self.think_time[..., None], self.arrival_rate[..., None]
@@ -150,18 +150,18 @@ class Elements(ArrayFields):
 
 @dataclass(frozen=True, order=True)
 class Size:
-    """Numbers that an element is solved with."""
+    """Array sizes of an element."""
 
     totals: int  # D = 0, 1, ... [1]
     beyond: int  # d = 0, 1, ... of one volume [1]
-    tilts: int  # Exponential tilts by which the sum of the others' d is found [1]
+    tilts: int  # Exponential tilts for the distribution of the sum of the others' d [1]
 
 
 def first_sizes(elements: Elements) -> tuple[Integers, Integers]:
-    """Numbers of D and of d that each element begins with; more are counted where the law says so."""
+    """Initial array sizes for D and d of each element; they grow if the distribution needs it."""
     load = offered_load(elements)
     mean = (elements.volumes * load**2 / (1.0 + load)).sum(axis=-1)
-    # Standard deviations above the mean; few Poisson numbers exceed those of one volume.
+    # Standard deviations above the mean, rarely exceeded by a Poisson variable.
     totals = np.minimum(elements.most_beyond + 1.0, mean + 8.0 * (np.sqrt(mean) + 1.0))
     few = load + 6.0 * np.sqrt(load) + 4.0
     many = np.where(elements.closed, elements.population, np.maximum(16.0, few))
@@ -175,15 +175,15 @@ def first_sizes(elements: Elements) -> tuple[Integers, Integers]:
 
 
 def offered_load(elements: Elements) -> Array:
-    """I/Os of one volume if nobody waited, shape (elements, classes) [1]."""
+    """I/Os of one volume without waiting, shape (elements, classes) [1]."""
     closed = elements.population * elements.service / (elements.service + elements.think_time)
     return np.where(elements.closed, closed, elements.arrival_rate * elements.service)
 
 
 def far_above(mean: Array, variance: Array) -> Array:
-    """What a number of such a gamma law exceeds once in a thousand million: Wilson and Hilferty (1931) [1].
+    """Quantile of a gamma distribution with exceedance probability 1e-9: Wilson and Hilferty (1931) [1].
 
-    No less than FEW, which a Poisson law of mean .02 hardly exceeds: of smaller shapes their cube root is not normal.
+    At least FEW, rarely exceeded by a Poisson variable of mean .02: for smaller shapes the cube root is not normal.
     """
     shape, deviations = mean**2 / variance, 6.2
     return np.asarray(
@@ -192,27 +192,27 @@ def far_above(mean: Array, variance: Array) -> Array:
 
 
 def rounded(number: Array) -> Integers:
-    """Least size of arrays that is large enough, the largest where none is."""
+    """Smallest array size that is large enough, or the largest one."""
     return np.asarray(SIZES[np.minimum(np.searchsorted(SIZES, np.ceil(number)), SIZES.size - 1)])
 
 
 @dataclass(frozen=True, eq=False)
 class State(ArrayFields):
-    """Where the iteration stands; D is counted from 0."""
+    """State of the iteration; D is counted from 0."""
 
-    passes: Integers  # Passes that the element went through, shape (elements,) [1]
+    passes: Integers  # Passes so far, shape (elements,) [1]
     again: Flags  # Whether the element has failed once, shape (elements,)
-    nobody_waits: Flags  # Whether aliases are so many that volumes do not meet, shape (elements,)
+    nobody_waits: Flags  # Whether there are so many aliases that volumes do not interact, shape (elements,)
     answer: Array  # Throughput, queue and I/Os in service of one volume, shape (elements, 3, classes)
-    change: Array  # By which they changed in the last pass
-    gain: Array  # Share of the way to what a pass finds that the next one begins with, shape (elements,) [1]
+    change: Array  # Change of `answer` in the last pass
+    gain: Array  # Relaxation factor, shape (elements,) [1]
     base_gap: Array  # Mean gap per I/O of a base, of an alias, shape (elements, classes) [service times]
     alias_gap: Array
-    mean_total: Array  # Mean D, and about the least and the largest that occurs, shape (elements,) [1]
+    mean_total: Array  # Mean D; then about the smallest and the largest that occurs, shape (elements,) [1]
     least_total: Array
     largest_total: Array
     log_tilt: Array  # Logarithms of the tilts, shape (elements, tilts) [1]
-    # Rates that one busy volume with d sees: its aliases end, its base takes from its own queue, or becomes idle,
+    # Rates of one busy volume with d: its aliases end, its base takes from its own queue, or becomes idle,
     # shape (elements, classes, d) [1/service time]
     alias_ends: Array
     base_picks: Array
@@ -230,14 +230,14 @@ class State(ArrayFields):
 
     @classmethod
     def first(cls, elements: Elements, size: Size, *, again: bool = False) -> State:
-        """Where every element begins; `again` after it has failed, in smaller steps."""
+        """Initial state of every element; `again` after a failure, with smaller steps."""
         count, classes = elements.volumes.shape
         beyond, pace = np.arange(float(size.beyond)), 1.0 / elements.service[..., None]
-        # Some of the I/Os beyond the base wait, but with aliases for all, where the law of one volume is known.
+        # Some of the I/Os beyond the base wait, except with ample aliases, where the distribution is known.
         ample = elements.ample[:, None, None]
         picks = np.where(ample | (beyond == 0.0), 0.0, 0.3)
         pace = pace / (1.0 + np.where(ample, elements.inflation[:, None, None] * beyond, 0.0))
-        # Nothing is known yet of flows and what waits given D.
+        # Flows and waiting I/Os given D are not known yet.
         given = {
             item.name: np.zeros((count, classes, size.totals))
             for item in fields(cls)
@@ -266,11 +266,11 @@ class State(ArrayFields):
         )
 
     def meet(self, elements: Elements) -> Flags:
-        """Whose volumes meet, once their flows are known, shape (elements,)."""
+        """Which pools have volumes that interact and known flows, shape (elements,)."""
         return (self.passes >= FOLLOWED) & ~elements.independent & ~self.nobody_waits
 
     def resized(self, size: Size) -> State:
-        """Go on with more D, d or tilts; rates go on as they ended, those of aliases as they rose."""
+        """Continue with more D, d or tilts; rates are extended by their last value, those of aliases by their slope."""
         more = size.beyond - self.alias_ends.shape[-1]
         totals = size.totals - self.ends_given.shape[-1]
         changed: dict[str, Array] = {}
@@ -281,7 +281,7 @@ class State(ArrayFields):
             elif item.name.endswith("_given"):
                 values = _longer(values, totals)
             changed[item.name] = values
-        # What another size changes is no swing.
+        # A change of size is not an oscillation.
         changed["change"] = np.zeros_like(self.change)
         changed["gain"] = np.where(self.again, CAREFUL, 1.0)
         if more > 0 and self.alias_ends.shape[-1] > 1:
@@ -293,5 +293,5 @@ class State(ArrayFields):
 
 
 def _longer(values: Array, more: int) -> Array:
-    """Values that go on as they ended."""
+    """Values extended by the last one."""
     return np.concatenate([values, np.repeat(values[..., -1:], more, axis=-1)], axis=-1)

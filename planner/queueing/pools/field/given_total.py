@@ -1,9 +1,9 @@
-"""The volumes of a pool: the law of one, of all the others, of each given D, and how the I/Os that wait lie on them.
+"""Distributions of volumes: of one, of all others together, of each given D; and the waiting I/Os of each.
 
-One volume: is its base busy, and how many of its I/Os does the base not hold. Sums of the volumes' d are found by
-discrete Fourier transforms of tilted laws, ``f(d) x^d`` normalized: rounding is relative to the most likely sum, so
-that x makes one near those wanted. Where one tilt does not reach far enough, the laws of several are joined, each where
-it is the most accurate.
+One volume: whether its base is busy, and the number d of its I/Os that the base does not hold. Sums of the volumes' d
+are found by discrete Fourier transforms of tilted distributions, ``f(d) x^d`` normalized: rounding is relative to the
+most likely sum, so x is chosen to make that one close to the sums wanted. If one tilt does not cover them, the
+distributions of several are joined, each where it is most accurate.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from planner.queueing.pools.field.elements import Elements, State
 from planner.results import Array, Flags
 
 FAST: Final = np.unique([2**i * 3**j * 5**k for i in range(16) for j in range(10) for k in range(7)])
-"""Lengths that transforms are quick at."""
+"""Lengths with fast transforms."""
 CLOSE: Final = 1e-12
-"""Share that is taken for 0, and for all."""
+"""Shares this close to 0 or 1 count as 0 or 1."""
 
 
 def ratio(part: Array | float, whole: Array, otherwise: float | Array = 0.0) -> Array:
-    """Quotient, and what to take where there is nothing to divide by; callers ignore what that raises."""
+    """Quotient, or `otherwise` where the divisor is 0; callers ignore floating-point warnings."""
     return np.where(whole > TINY, part / whole, otherwise)
 
 
 def volume_law(
     elements: Elements, state: State, idle_arrivals: Array, busy_arrivals: Array, idle_ends: Array
 ) -> tuple[Array, Array]:
-    """Logarithm of the weight of d with a busy base, and how much more likely an idle one is, (elements, classes, d).
+    """Logarithm of the weight of d with a busy base, and the ratio of idle to busy, (elements, classes, d).
 
-    An arrival makes an idle base busy and otherwise raises d; an alias that ends lowers d; a base that ends takes the
-    next I/O of its own queue (d falls) or becomes idle. The flows through the cut between d and d + 1 and out of the
-    idle state agree: ``busy[d] busy_arrivals[d] = idle[d+1] idle_ends[d+1] + busy[d+1] (alias_ends + picks)[d+1]`` and
-    ``idle[d] (idle_arrivals + idle_ends)[d] = busy[d] idles[d] + idle[d+1] idle_ends[d+1]``: solved from the largest d
-    down, in ratios.
+    An arrival makes an idle base busy and otherwise raises d; an ending alias lowers d; a base that ends takes the next
+    I/O of its own queue (d falls) or becomes idle. The flows through the cut between d and d + 1, and those of the idle
+    state, balance: ``busy[d] busy_arrivals[d] = idle[d+1] idle_ends[d+1] + busy[d+1] (alias_ends + picks)[d+1]`` and
+    ``idle[d] (idle_arrivals + idle_ends)[d] = busy[d] idles[d] + idle[d+1] idle_ends[d+1]``. They are solved in ratios,
+    from the largest d down.
     """
     size = idle_ends.shape[-1]
     last = np.where(elements.closed, np.minimum(elements.population, size), size) - 1.0
-    # One array a d, next to each other: what follows goes from d to d.
+    # One contiguous array per d: the recursion goes from d to d.
     rises, falls, ends, idles, leaves = (
         np.ascontiguousarray(each.transpose(2, 0, 1))
         for each in (
@@ -56,9 +56,7 @@ def volume_law(
     )
     beyond = np.arange(size)[:, None, None]
     per_rise, per_leave = 1.0 / rises, np.where(beyond <= last, 1.0 / leaves, 0.0)
-    below = np.where(
-        beyond[:-1] < last, falls[1:] * per_rise[:-1], 1.0
-    )  # from the last d on nothing is above
+    below = np.where(beyond[:-1] < last, falls[1:] * per_rise[:-1], 1.0)  # nothing above the last d
     idle_to_busy, steps = np.empty_like(rises), np.ones_like(rises)
     idle_to_busy[-1] = idles[-1] * per_leave[-1]
     for d in range(size - 2, -1, -1):
@@ -79,7 +77,7 @@ def volume_law(
 
 
 def tilted(log_law: Array, log_tilt: Array) -> Array:
-    """Law of d in proportion to ``f(d) x^d``, its largest value 1; shape (elements, tilts, classes, d)."""
+    """Weights ``f(d) x^d`` of d, with largest value 1; shape (elements, tilts, classes, d)."""
     exponent = log_law[:, None] + log_tilt[:, :, None, None] * np.arange(float(log_law.shape[-1]))
     return np.asarray(np.exp(exponent - exponent.max(axis=-1, keepdims=True)))
 
@@ -87,7 +85,7 @@ def tilted(log_law: Array, log_tilt: Array) -> Array:
 def fitted_tilts(
     elements: Elements, state: State, log_law: Array, *, first_steps: int = 14, later_steps: int = 2
 ) -> Array:
-    """Logarithms of the tilts with which the mean of all d is what is wanted: Newton's method within a bracket."""
+    """Logarithms of the tilts that give the wanted means of the sum of d: Newton's method within a bracket."""
     tilts = state.log_tilt.shape[-1]
     wanted = state.mean_total[:, None]
     if tilts > 1:
@@ -96,7 +94,7 @@ def fitted_tilts(
             state.least_total[:, None] + np.subtract(state.largest_total, state.least_total)[:, None] * share
         )
     most = elements.most_beyond[:, None]
-    edge, steepest = 0.02, 60.0  # share of all I/Os, or number of them, that a mean keeps from the ends
+    edge, steepest = 0.02, 60.0  # distance of a mean from its ends, as a share of all I/Os or their number
     wanted = np.clip(wanted, edge, np.maximum(np.where(np.isfinite(most), most * (1.0 - edge), wanted), edge))
     tilt = state.log_tilt
     powers = np.arange(float(log_law.shape[-1]))[:, None] ** np.arange(3.0)
@@ -120,7 +118,7 @@ def fitted_tilts(
 
 
 def whole_power(values: NDArray[np.complex128], exponent: Array) -> NDArray[np.complex128]:
-    """Powers with whole exponents, one for each row, by squaring."""
+    """Powers with a whole exponent per row, by squaring."""
     left = exponent.astype(np.int64)[..., None]
     most, result = int(left.max()), np.ones_like(values)
     while True:
@@ -132,7 +130,7 @@ def whole_power(values: NDArray[np.complex128], exponent: Array) -> NDArray[np.c
 
 
 def of_the_others(elements: Elements, log_law: Array, log_tilt: Array, totals: int) -> Array:
-    """Law of the sum of all volumes but one of class k, times the first tilt, at ``1 - size, ..., totals - 1``.
+    """Distribution of the sum of all volumes except one of class k, times the middle tilt, from 1 - size to totals - 1.
 
     Shape (elements, classes, size + totals - 1); 0 where rounding hides it.
     """
@@ -144,7 +142,7 @@ def of_the_others(elements: Elements, log_law: Array, log_tilt: Array, totals: i
     count = elements.volumes[:, None]
     less = whole_power(transform, np.broadcast_to(np.maximum(count - 1.0, 0.0), transform.shape[:-1]))
     whole = np.where(count[..., None] > 0.0, less * transform, 1.0)
-    if classes > 1:  # all before, times all after
+    if classes > 1:  # product of all before and all after
         less[:, :, 1:] *= np.cumprod(whole[:, :, :-1], axis=2)
         less[:, :, :-1] *= np.cumprod(whole[:, :, :0:-1], axis=2)[:, :, ::-1]
     law = np.fft.irfft(less, points)[..., :totals]
@@ -154,12 +152,12 @@ def of_the_others(elements: Elements, log_law: Array, log_tilt: Array, totals: i
 
 
 def _joined(law: Array, elements: Elements, log_law: Array, log_tilt: Array, whole_law: Array) -> Array:
-    """One law from those of all tilts, each where it is largest relative to its own maximum; as by the middle tilt."""
+    """Join the distributions of all tilts, where largest relative to their maximum; scaled by the middle tilt."""
     tilts = log_tilt.shape[-1]
     exponent = log_law[:, None] + log_tilt[:, :, None, None] * np.arange(float(log_law.shape[-1]))
     log_sum = exponent.max(axis=-1) + np.log(whole_law[..., 0])  # of f(d) x^d
     count = np.where(elements.volumes > 0.0, elements.volumes, 0.0)[:, None]
-    every = (count * log_sum).sum(axis=-1, keepdims=True) - log_sum  # all but one of class k
+    every = (count * log_sum).sum(axis=-1, keepdims=True) - log_sum  # all except one of class k
     logs = np.log(np.maximum(law, TINY)) + every[..., None]
     middle = tilts // 2
     logs -= (log_tilt - log_tilt[:, middle : middle + 1])[:, :, None, None] * np.arange(float(law.shape[-1]))
@@ -172,7 +170,7 @@ def _joined(law: Array, elements: Elements, log_law: Array, log_tilt: Array, who
 
 @dataclass(frozen=True, eq=False)
 class GivenTotal:
-    """Volumes given D, under their laws as if independent but for their sum; shape (elements, classes, D) each."""
+    """Volumes given D, if independent except for their sum; shape (elements, classes, D) each."""
 
     busy: Array  # Weight of d with the base busy, shape (elements, classes, D, d) [1]
     per_busy: Array  # One over the sum of these weights, 0 where a base cannot be busy [1]
@@ -181,11 +179,11 @@ class GivenTotal:
     beyond_busy: Array
     arrivals_idle: Array  # Mean arrival rate with the base idle, busy [1/service time]
     arrivals_busy: Array
-    beside: Array  # Other I/Os beyond the base that one at a busy-base volume sees there [1]
+    beside: Array  # Other I/Os beyond the base, as seen by one at a busy-base volume [1]
     arrivals_beside: Array  # Mean arrival rate with the base busy, weighted by d [1/service time]
     ends_idle: Array  # Mean rate at which aliases end with the base idle [1/service time]
     never_idle: Flags  # Where a base cannot be idle
-    known: Flags  # D that rounding does not hide, shape (elements, D)
+    known: Flags  # D not lost to rounding, shape (elements, D)
     waits: Array  # I/Os of the pool that wait, shape (elements, D) [1]
     holds: Array  # Aliases that are busy, shape (elements, D) [1]
     log_tilt: Array  # Logarithms of the tilts, shape (elements, tilts) [1]
@@ -195,7 +193,7 @@ class GivenTotal:
 def given_total(
     elements: Elements, state: State, arrivals: tuple[Array, Array], idle_ends: Array
 ) -> GivenTotal:
-    """Condition one volume of each class on D: a law of its own, times that of all others at the rest of D."""
+    """Condition one volume of each class on D: its own distribution times that of all others at the rest of D."""
     totals, size = state.ends_given.shape[-1], idle_ends.shape[-1]
     log_busy, idle_to_busy = volume_law(elements, state, *arrivals, idle_ends)
     log_law = log_busy + np.log1p(idle_to_busy)
@@ -203,7 +201,7 @@ def given_total(
     others = of_the_others(elements, log_law, log_tilt, totals)
     own = tilted(log_busy, log_tilt[:, log_tilt.shape[-1] // 2, None])[:, 0]
     idle, beyond = own * idle_to_busy, np.arange(float(size))
-    rest = np.array(sliding_window_view(others, size, axis=-1)[..., ::-1], order="C")  # of D - d
+    rest = np.array(sliding_window_view(others, size, axis=-1)[..., ::-1], order="C")  # others at D - d
     wanted = [idle, idle * beyond, idle * arrivals[0], idle * idle_ends, own, own * beyond, own * arrivals[1]]
     wanted += [wanted[-1] * beyond, own * beyond * np.maximum(beyond - 1.0, 0.0)]
     sums = (rest @ np.stack(wanted, axis=-1)).transpose(3, 0, 1, 2)
@@ -235,7 +233,7 @@ def given_total(
 
 
 def _around_the_mean(known: Flags, mean: Array) -> Flags:
-    """Of what is known the stretch around the mean."""
+    """The contiguous known range around the mean."""
     if known.all():
         return known
     at = np.clip(np.rint(mean), 0, known.shape[-1] - 1).astype(np.int64)[:, None]
@@ -245,19 +243,19 @@ def _around_the_mean(known: Flags, mean: Array) -> Flags:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """The I/Os that no base holds, given D; of a class shape (elements, classes, D)."""
+    """The I/Os that no base holds, given D; per class, shape (elements, classes, D)."""
 
-    held: Array  # Of a class, on aliases [1]
-    held_idle: Array  # Of a class, on aliases while the base is idle [1]
-    waiting: Array  # Of a class, waiting [1]
-    alias_share: Array  # Share that holds an alias of those at busy-base volumes [1]
-    at_busy: Array  # Of all classes at busy-base volumes, shape (elements, D) [1]
+    held: Array  # I/Os of a class on aliases [1]
+    held_idle: Array  # I/Os of a class on aliases while the base is idle [1]
+    waiting: Array  # Waiting I/Os of a class [1]
+    alias_share: Array  # Share on aliases among those at busy-base volumes [1]
+    at_busy: Array  # I/Os of all classes at busy-base volumes, shape (elements, D) [1]
 
 
 def split(elements: Elements, state: State, given: GivenTotal, busy: Array) -> Split:
-    """Split D over the classes, on aliases and waiting: as their balances say, once they are known.
+    """Split D over the classes, on aliases and waiting, by their balances once these are known.
 
-    Before, and for volumes that do not meet, as their laws say, whoever waits.
+    Before that, and for volumes that do not interact, the distributions give the split.
     """
     count, total = elements.volumes[..., None], np.arange(float(busy.shape[-1]))
     waits, holds = given.waits, given.holds
@@ -272,12 +270,12 @@ def split(elements: Elements, state: State, given: GivenTotal, busy: Array) -> S
             (state.queue_given, at_busy * share, waits),
         )
     )
-    little = 0.02  # share of what a class holds that busy bases hold at least, and that waits
+    little = 0.02  # smallest share of a class's aliases at busy bases, and of its waiting I/Os to keep
     idle = np.minimum(idle, (1.0 - little) * held)
     trusted = elements.trusted[..., None]
     change = trusted + (1.0 - trusted) * ratio(at_busy, held - idle + waiting, 1.0)
     held, waiting = _normalized(idle + (held - idle) * change, holds), _normalized(waiting * change, waits)
-    room = count * (elements.population[..., None] - 1.0) * busy - (held - idle)  # for what waits
+    room = count * (elements.population[..., None] - 1.0) * busy - (held - idle)  # for waiting I/Os
     room = np.where(elements.closed[..., None], np.maximum(room, little * waiting), np.inf)
     waiting = _normalized(np.minimum(waiting, room), waits)
     at_busy = held - idle + waiting
@@ -286,12 +284,12 @@ def split(elements: Elements, state: State, given: GivenTotal, busy: Array) -> S
 
 def _some(values: Array, whole: Array, meet: Flags) -> Flags:
     """Where the balances of classes are known, shape (elements, 1, D)."""
-    known = 1e-3  # share of the pool's I/Os below which they have not been looked at
+    known = 1e-3  # with a smaller share of the pool's I/Os they have not been computed
     return np.asarray(meet[:, None] & (values.sum(axis=1) > known * whole))[:, None]
 
 
 def _normalized(values: Array, whole: Array) -> Array:
-    """Values that sum to the whole over the classes."""
+    """Scale values so that they sum to `whole` over the classes."""
     return np.asarray(values * ratio(whole, values.sum(axis=1))[:, None])
 
 
@@ -302,7 +300,7 @@ def own_queue_empty(alias_share: Array, at_busy: Array, waiting: Array, size: in
     hypergeometric: the product over j < d of (share x total - j)+ / (total - j).
     """
     drawn = np.arange(size - 1.0)
-    # Where none waits, all d hold one of very many.
+    # Without waiting I/Os all d hold an alias: as if drawn from very many.
     at_busy = np.where(waiting > 0.0, at_busy, 2.0**60)[:, None, :, None]
     chance = np.ones((*alias_share.shape, size))
     held = alias_share[..., None] * at_busy - drawn

@@ -1,19 +1,20 @@
 """Any pools: a mean field around D, the I/Os of the pool that no base holds, for many pools and counts at once.
 
-Given D the pool is known: min(D, A) aliases are busy and (D - A)+ I/Os wait. In each pool these have to agree, and
-each follows from the others:
+Given D, min(D, A) aliases are busy and (D - A)+ I/Os wait. In each pool the following have to agree; each follows from
+the others:
 
-1. The law of one volume, ``f(b, d)``: is its base busy, and how many I/Os does the base not hold.
-2. The volumes given D: ``P(b, d | D) ~ f(b, d) R(D - d)``, R the law of all other d together (1 and 2: `given_total`).
+1. The distribution of one volume, ``f(b, d)``: whether its base is busy, and the number of I/Os beyond the base.
+2. The volumes given D: ``P(b, d | D) ~ f(b, d) R(D - d)``, R the distribution of the sum of all other d (1 and 2:
+   `given_total`).
 3. The base, given D: its balance against the pool, instead of 2 (`balance`).
-4. What waits of a volume, and what holds an alias, given D: their balances against the pool (`balance`); whether the
+4. Waiting I/Os of a volume, and those on aliases, given D: their balances against the pool (`balance`); whether its
    own queue is empty is hypergeometric (`given_total`).
-5. Rates of bases and aliases, with inflation and gaps to second order (`device_rates`), the flows that follow, and the
-   law of D, ``p(D+1) falls(D+1) = p(D) tries(D)`` (`balance`).
-6. The rates that one volume sees: those of 5, averaged over D with weight ``P(D | busy, d)``. They give the next 1.
+5. Rates of bases and aliases, with inflation and gaps to second order (`device_rates`), the resulting flows, and the
+   distribution of D, ``p(D+1) falls(D+1) = p(D) tries(D)`` (`balance`).
+6. The rates seen by one volume: those of 5, averaged over D with weight ``P(D | busy, d)``. They give the next 1.
 
-An answer depends on its own pool alone: every sum goes over axes of that pool, whose sizes it chooses itself, and what
-has settled leaves the others.
+An answer depends on its own pool alone: every sum is over axes of that pool, with sizes chosen for that pool, and
+elements that have settled are removed.
 """
 
 from __future__ import annotations
@@ -48,44 +49,44 @@ from planner.queueing.pools.outcome import Outcome
 from planner.results import Array, Flags, Integers
 
 SETTLED: Final = 1e-6
-"""Change of throughput, queue and service in one pass, relative to the throughput, where an element has settled."""
+"""Change of throughput, queue and service in a pass, over the throughput, below which an element is settled."""
 STILL_GOOD: Final = 1e-5
-"""The same after the last pass."""
+"""Acceptable change after the last pass."""
 LEAST_PASSES: Final = 4
 MOST_PASSES: Final = 200
 FIRST_PASSES: Final = 80
-"""The same of an element that has not failed yet, and then goes on in smaller steps: of 120 random pools of unequal
-closed and open volumes (1 to 29 aliases, inflation .16) as many have an answer with 80 as with 200."""
+"""Most passes of a first attempt; the second takes smaller steps: of 120 random pools of unequal closed and open
+volumes (1 to 29 aliases, inflation .16) as many have an answer with 80 as with 200."""
 CUT: Final = 1e-9
-"""Probability of the largest D, or d, from which on more are counted."""
+"""Probability of the largest D, or d, above which the arrays are enlarged."""
 CUT_OFF: Final = 1e-2
-"""Probability of the largest d from which on four times as many are counted."""
+"""Probability of the largest d above which the arrays are enlarged fourfold."""
 MOST_CELLS: Final = 2_000_000
-"""Numbers of D by d of one element, over all classes, beyond which it is not solved."""
+"""Largest number of D times d of one element, over all classes, that is solved."""
 MOST_WORK: Final = 60_000_000
-"""Passes times numbers of D by d of one element, after which it is not solved: several seconds."""
+"""Largest number of passes times D times d of one element: several seconds."""
 LITTLE_WORK: Final = 15_000_000
-"""The same of a nearly critical pool, whose law of D may have two peaks far apart: a second."""
+"""The same for a nearly critical pool, where the distribution of D may have two distant peaks: a second."""
 STEERED: Final = (
     "alias_ends", "base_picks", "base_idles", "arrivals_given", "idles_given", "tries_given", "picks_given",
     "ends_idle_given", "ends_given", "base_gap", "alias_gap",
 )  # fmt: skip
-"""Numbers of a state that go `gain` of the way."""
+"""Fields of a state that are relaxed by `gain`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """What one pass found."""
+    """Result of one pass."""
 
-    outcome: Outcome  # Its laws by D
+    outcome: Outcome  # With distributions by D
     state: State
-    edge: Array  # Probability of the largest D that is known, 0 where it cannot be larger, shape (elements,) [1]
-    hidden: Flags  # Whether rounding hides D that count
+    edge: Array  # Probability of the largest known D, 0 if there are no larger ones, shape (elements,) [1]
+    hidden: Flags  # Whether rounding hides D that matter
     tail: Array  # Probability of the last d of volumes that may have more [1]
 
 
 def solve_field(elements: Elements, cells: int = 240_000) -> tuple[Outcome, Flags]:
-    """Solve every element, `cells` numbers of D by d together: outcome, and which ones converged."""
+    """Solve every element, `cells` numbers of D times d at a time; return the outcome and which ones converged."""
     count, classes = elements.volumes.shape
     outcome = Outcome.empty(elements)
     converged = np.zeros(count, dtype=bool)
@@ -127,16 +128,16 @@ def _settle(
     outcome: Outcome,
     converged: Flags,
 ) -> list[tuple[Size, Integers, State]]:
-    """Iterate until all but a few have settled, failed or ask for another size; write what settled, return the rest.
+    """Iterate until all but `few` have settled, failed or need another size; write settled ones, return the rest.
 
-    A few go on together with others of their size: a pass of few costs nearly as much.
+    The rest continue together with others of their size: a pass of few costs nearly as much as one of many.
     """
     moved = []
     here = elements.of(which)
     while which.size > few:
         found = one_pass(here, state)
         size_of = np.maximum(np.abs(found.state.answer[:, 0]).sum(axis=1), TINY)
-        with np.errstate(over="ignore"):  # it is lost then
+        with np.errstate(over="ignore"):  # a diverging element fails
             change = np.abs(found.state.change).sum(axis=(1, 2)) / size_of
         number = found.state.passes
         lost = ~np.isfinite(change)
@@ -151,7 +152,7 @@ def _settle(
         enough = np.where(spent, STILL_GOOD, SETTLED)
         settled = ~wants & ~lost & (change <= enough) & (number >= LEAST_PASSES)
         fails = ~settled & (lost | spent | too_large)
-        again = fails & ~state.again & ~(spent & here.nearly_critical)  # which would take as long again
+        again = fails & ~state.again & ~(spent & here.nearly_critical)  # a second attempt would take as long
         leaves = settled | (fails & ~again)
         if leaves.any():
             left = replace(found.outcome, residual=change).of(leaves)
@@ -173,8 +174,8 @@ def _settle(
 
 
 def _wanted(elements: Elements, found: Pass, size: Size) -> tuple[Integers, Integers, Integers]:
-    """Numbers of D, d and tilts that each element should go on with."""
-    cut = np.where(elements.independent, 1e-17, CUT)  # the law of volumes that do not meet is exact
+    """Array sizes for D, d and tilts with which each element should continue."""
+    cut = np.where(elements.independent, 1e-17, CUT)  # the distribution of independent volumes is exact
     totals = np.where(found.edge > cut, rounded(np.array(size.totals + 1.0)), size.totals)
     more = (found.tail > cut) & (size.beyond < totals)
     longer = np.where(found.tail > CUT_OFF, 4.0, 1.0) * size.beyond + 1.0
@@ -184,11 +185,11 @@ def _wanted(elements: Elements, found: Pass, size: Size) -> tuple[Integers, Inte
 
 
 def one_pass(elements: Elements, state: State) -> Pass:
-    """Go through all laws once."""
+    """Update all distributions once."""
     size = state.alias_ends.shape[-1]
     arrivals = elements.arrivals(size)
     idle_ends = idle_base_alias_ends(elements, state, size)
-    with np.errstate(all="ignore"):  # what runs away leaves the batch as not converged
+    with np.errstate(all="ignore"):  # a diverging element leaves the batch as not converged
         given = given_total(elements, state, arrivals, idle_ends)
         busy = busy_given_total(elements, state, given)
         parts = split(elements, state, given, busy)
@@ -209,10 +210,10 @@ def one_pass(elements: Elements, state: State) -> Pass:
 def _flows(
     elements: Elements, given: GivenTotal, parts: Split, busy: Array, rates: tuple[Array, Array, Array]
 ) -> Flows:
-    """Flows of one volume of each class and of the pool given D; rates of aliases, base, and base with an empty queue.
+    """Flows of one volume of each class and of the pool given D; `rates` of aliases, base, and base with empty queue.
 
-    Laws say how many I/Os a base without a queue, an alias, or a thinking requester stands for; balances how many
-    there are. A queue q has I/Os with chance ``q / (1 + more)``, `more` in proportion to q as if it were geometric.
+    Distributions give the rate per base without a queue, alias, or thinking requester; balances give their numbers. A
+    mean queue q is nonempty with probability ``q / (1 + more)``, `more` in proportion to q as if it were geometric.
     """
     alias_ends, base_ends, idles = (
         np.einsum("ekij,ekij->eki", given.busy, each) * given.per_busy for each in rates
@@ -243,7 +244,7 @@ def _flows(
     pace = ratio(idle * given.ends_idle + busy * alias_ends, held_by_law, 1.0 / elements.service[..., None])
     ends = held * pace
     whole = [(elements.volumes[..., None] * each).sum(axis=1) for each in (tries, pickups, ends)]
-    # While its base is idle, the aliases that a volume does not hold are the others'.
+    # While a base is idle, the aliases that its volume does not hold belong to others.
     holds = parts.held.sum(axis=1)[:, None]
     elsewhere = ratio(whole[2][:, None] - ends, holds - held, pace)
     held_idle = np.minimum(held_idle, holds)
@@ -259,9 +260,9 @@ def _averages(
     flows: Flows,
     law: Array,
 ) -> tuple[Outcome, State]:
-    """Average over D: the outcome, its laws still by D, and where the next pass begins but for the rates.
+    """Average over D: the outcome, with distributions still by D, and the next state except for its rates.
 
-    Aliases serve what comes to them, tries less fails and what they pick up, each for as long as they do given D.
+    Aliases serve tries less fails and what they pick up, each with the service time given D.
     """
     count = np.maximum(elements.volumes, 1.0)
     total = np.arange(float(law.shape[-1]))
@@ -275,7 +276,7 @@ def _averages(
         by_total * law[:, None]
     ).sum(axis=-1)
     alias_pickups = alias_pickups / count
-    # Whoever fails is picked up once, by one of the two.
+    # Each I/O that failed is picked up once, by base or alias.
     scale = ratio(fails, base_pickups + alias_pickups, 1.0)
     base_pickups, alias_pickups = scale * base_pickups, scale * alias_pickups
     throughput = np.where(elements.closed, unhindered + tries, elements.arrival_rate)
@@ -299,7 +300,7 @@ def _averages(
     answer = np.stack([outcome.throughput, outcome.queue, in_service], axis=1)
     change = answer - state.answer
     reach = np.where(law > CUT, total, np.nan)
-    # I/Os waiting in the pool below which its volumes do not meet, and from which on they do after all.
+    # Waiting I/Os of the pool below which its volumes do not interact, and above which they do again.
     nobody, somebody = 1e-9, 1e-6
     in_all = (elements.volumes * outcome.queue).sum(axis=-1)
     following = replace(
@@ -325,10 +326,10 @@ def _averages(
 
 
 def _steered(state: State, found: State, *, turns: float = 0.25, creeps: float = 0.6, soon: int = 4) -> State:
-    """Go some of the way from one pass to what it found, all of it in the first ones (Aitken's relaxation).
+    """Relax the step from one state to the next, full steps in the first passes (Aitken's relaxation).
 
-    Where a change takes back a share of the last one, ``kept`` of it < 0, ``gain / (1 - kept)`` of the way hits where
-    both lead; a share that was too small, which shows as ``kept`` near 1, is made larger again.
+    If a change reverses part of the last one, ``kept`` < 0, a factor of ``gain / (1 - kept)`` leads to their common
+    limit; a factor that was too small, with ``kept`` near 1, is enlarged again.
     """
     axes = (1, 2)
     kept = ratio((found.change * state.change).sum(axis=axes), np.square(state.change).sum(axis=axes))
@@ -337,8 +338,8 @@ def _steered(state: State, found: State, *, turns: float = 0.25, creeps: float =
     gain = np.clip(
         factor * state.gain, np.where(state.again, CREEPING, CAREFUL), np.where(state.again, CAREFUL, 1.0)
     )
-    # Now and then all changes to come of what balances say are made at once: one shrinks by the same factor after the
-    # other.
+    # Occasionally the numbers from balances are extrapolated to their limit: successive changes shrink by a constant
+    # factor.
     every, far, late = 8, 0.95, 13
     leaps = (kept > creeps) & (state.passes % every == 0) & (state.passes >= late) & (gain == 1.0)
     leap = np.where(leaps, 1.0 / (1.0 - np.minimum(kept, far)), gain)
@@ -353,7 +354,7 @@ def _steered(state: State, found: State, *, turns: float = 0.25, creeps: float =
 
 
 def _by_free(aliases: Array, by_total: Outcome) -> Outcome:
-    """The outcome with the law of the free aliases, (elements, free), in place of that of D."""
+    """The outcome with the distribution of free aliases, (elements, free), instead of that of D."""
     most, size = int(aliases.max()), by_total.free_law.shape[-1]
     total = aliases.astype(np.int64)[:, None] - np.arange(most + 1)
     here = (total > 0) & (total < size)
@@ -369,7 +370,7 @@ def _by_free(aliases: Array, by_total: Outcome) -> Outcome:
 def _seen_by_volume(
     state: State, busy: Array, chance: Array, rates: tuple[Array, Array, Array]
 ) -> dict[str, Any]:
-    """Average the rates over D as one busy volume with d sees them; a d that no D has is as the nearest one."""
+    """Average the rates over D as seen by one busy volume with d; an impossible d gets the rates of the nearest one."""
     weight = busy * chance[..., None]
     known = weight.sum(axis=2)
     some = known > TINY
@@ -385,7 +386,7 @@ def _seen_by_volume(
 
 
 def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, Flags]:
-    """Probability of the largest D where more are possible, and whether rounding hides D that count."""
+    """Probability of the largest D if more are possible, and whether rounding hides D that matter."""
     size = law.shape[-1]
     at = np.arange(size)
     last = np.where(given.known, at, 0).max(axis=-1)
