@@ -94,7 +94,7 @@ def test_the_environment_is_as_it_was() -> None:
 def test_no_workers_at_all_are_refused() -> None:
     with pytest.raises(InputError, match="workers = 0: expected a count of at least 1"):
         run(parts.square, [1], workers=0)
-    with pytest.raises(InputError, match="without a scheduler"):
+    with pytest.raises(InputError, match="no workers with a scheduler"):
         run(parts.square, [1], workers=2, scheduler="tcp://127.0.0.1:8786")
 
 

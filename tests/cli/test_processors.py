@@ -42,7 +42,7 @@ def test_text_fits_eighty_columns_and_warns(capsys: pytest.CaptureFixture[str]) 
     assert max(map(len, text.splitlines())) <= 80
     for words in (
         "3 to 12 processors were measured, not 16",
-        "is not known",
+        "separate effects are unknown",
         "32 GB for each of 16",
         "Leave-one-out",
         "contradicts",
