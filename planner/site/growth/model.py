@@ -411,7 +411,7 @@ StepProducts = tuple[Array, Array, Array]  # what `step_products` gives
 
 
 @dataclass(slots=True)
-class Candidates:
+class AddedColumns:
     """One more column, at each day or of each form: how far it raises the evidence, and its coefficient."""
 
     gain: Array  # (series, candidates) log Bayes factor
@@ -423,7 +423,7 @@ class Candidates:
 
 def weigh(
     model: Linear, solved: Solved, products: Array, norm: Array, kind: str, *, far: bool = False
-) -> Candidates:
+) -> AddedColumns:
     """Bayes factor of each candidate column, given its inner products with columns and response."""
     base, response, size = products[:, :, :-1], products[:, :, -1], PRIORS[kind].size
     count = model.count[:, None]
@@ -439,10 +439,10 @@ def weigh(
     ridge = best / freedom / spread
     rest = np.maximum(rest0 - pull**2 / (precision + ridge), least)
     gain = 0.5 * np.log(ridge / (precision + ridge)) - 0.5 * count * np.log(rest / rest0)
-    return Candidates(gain, base, pull / (precision + ridge), precision + ridge, rest)
+    return AddedColumns(gain, base, pull / (precision + ridge), precision + ridge, rest)
 
 
-def step_candidates(model: Linear, solved: Solved, steps: StepProducts) -> Candidates:
+def step_candidates(model: Linear, solved: Solved, steps: StepProducts) -> AddedColumns:
     """A level shift on each day; days without a measurement, and those at the edges, are none."""
     products, norm, _ = steps
     found = weigh(model, solved, products, norm, "step")
