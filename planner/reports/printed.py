@@ -33,8 +33,6 @@ class Printed:
     in the same unit. What was measured lies within ``value - resolution`` and ``value + resolution`` if the report
     rounds.
 
-    Examples
-    --------
     >>> queued = Printed.from_text("1.84")
     >>> queued.value, queued.resolution
     (1.84, 0.005)

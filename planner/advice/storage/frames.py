@@ -142,8 +142,6 @@ def frame_budget(
     -----
     ``segments x (resident pages + 2)`` frames; IBM, "Improved Real Storage Scalability" (z/VM 5.3).
 
-    Examples
-    --------
     >>> frame_budget(in_use="7936GB", resident_pages=1).real_storage_bytes / 2**30
     93.0
     """
@@ -191,8 +189,6 @@ def guest_frame_budget(
     ``guests x storage x instantiated`` pages; two frames for each of their segments. IBM, "XIV Concurrent
     I/O".
 
-    Examples
-    --------
     >>> budget = guest_frame_budget(guests=20, guest_storage="88GB", instantiated=0.7, real_storage="1024GB")
     >>> round(budget.overcommit, 3)
     1.203
@@ -303,8 +299,6 @@ def guests_that_fit(
 ) -> StorageFit:
     """Count the equal guests whose touched pages and PGMBKs fit in real storage.
 
-    Examples
-    --------
     >>> guests_that_fit(guest_storage="88GB", instantiated=0.7, real_storage="1024GB").count
     16
     """
@@ -349,8 +343,6 @@ def _hundredths(value: float, rounded: Callable[[float], int]) -> str:
 def resident_pages_that_fit(*, in_use: float | str, real_storage: float | str) -> StorageFit:
     """Count the resident pages that each in-use segment can have.
 
-    Examples
-    --------
     >>> resident_pages_that_fit(in_use="900GB", real_storage="256GB").count
     70
     """

@@ -79,8 +79,6 @@ def group_volumes(
     differ by more than `spread` times the larger of its highest rate and the mean rate. Rate and service time of a
     class are means over its volumes and over their I/Os, which preserves the load.
 
-    Examples
-    --------
     >>> groups = group_volumes(arrival_rate=[100.0, 400.0, 105.0, 95.0], spread=0.1)
     >>> groups.volumes.tolist(), groups.arrival_rate.tolist(), groups.group.tolist()
     ([1.0, 3.0], [400.0, 100.0], [1, 0, 1, 1])
@@ -177,8 +175,6 @@ def group_pools(
     A pool has figures of each volume as `group_volumes` takes them, its service time one for all or one for each, and
     its own number of aliases, inflation and redrive time, shape (pools,). None stands for one without a solution.
 
-    Examples
-    --------
     >>> rates = [300.0 + i for i in range(20)] + [700.0] * 4
     >>> (grouped,) = group_pools([8], [{"service_time": 1.3e-3, "arrival_rate": rates}])
     >>> grouped.groups.volumes.tolist(), grouped.error < 0.01
