@@ -103,7 +103,7 @@ def _pool(it: Any, said: str) -> None:
     assert (it.few.verdict, it.many.verdict) == ("not enough", "enough")
     assert it.enough <= it.many.aliases_needed <= it.enough + 2
     assert it.enough <= it.few.aliases_needed <= it.enough + 2
-    assert "as many as the law of the pool, or two more" in said
+    assert "as many as the model of the pool, or two more" in said
     assert it.law(24, 8, 0.05, 1.3, 0.16)[0].startswith("156 aliases: wait at most 5 %")
     assert it.law(3, 1, 0.05, 1.3, 0.16)[0].startswith("0 aliases: ")
 
