@@ -32,8 +32,8 @@ LAW: Final = (
     column("coherency"),
 )  # fmt: skip
 GAIN_NOTE: Final = (
-    "The gain grows with contention and with real storage. The throughput of +21.6% contradicts the rates of the "
-    "same runs in Tables 3 and 4, +14.9% (see the errata in data/real-storage)."
+    "As a rule, says the report, the gain grows with contention and with real storage. Its throughput of +21.6% "
+    "contradicts the rates of the same runs in Tables 3 and 4, +14.9% (see the errata in data/real-storage)."
 )
 
 

@@ -122,7 +122,7 @@ def volume(
 ) -> None:
     """Count the aliases of volumes that have their own (classic PAV).
 
-    Without --device, every base with I/O has a line, largest queue first; --device shows one in detail. Several
+    Without --device, each base has a line, largest queue first (quiet ones are counted); --device shows one. Several
     listings with different alias counts of the same volumes narrow the answer. With numbers, --response is the
     measurement; with files, the target.
 
