@@ -195,7 +195,7 @@ class PagingAnswer(Answer):
         choice = next(choice for choice in self.choices if choice.feasible)
         device = choice.kind.device
         return (
-            f"Several small volumes beat a large one: a {choice.kind.name} device of any size works on "
+            f"Several small volumes beat a large one: each {choice.kind.name} device, whatever its size, works on "
             f"{render.counted(device.queue_depth, 'transfer')} at a time and carries at most "
             f"{readable(device.capacity)} pages/s; this rate needs at least {carried_by(device, self.load):.0f}."
         )

@@ -230,7 +230,7 @@ def judge(
         raise InputError("pools", [], "at least one pool")
     known = volumes or {}
     if known and law is None:
-        raise InputError("law", None, "the law of the volumes")
+        raise InputError("law", None, "the model of the volumes")
     answers = []
     for pool in pools:
         run = known.get(pool.pool)

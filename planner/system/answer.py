@@ -235,7 +235,7 @@ def _notes(
                              for guest in system.of("guests")):  # fmt: skip
         yield (
             "Misses: page visits reach pages without a frame in proportion to their number. Working sets, scheduler "
-            "and shares are not modelled; a measured miss_ratio takes the place of this law."
+            "and shares are not modelled; a measured miss_ratio replaces this assumption."
         )
     idle = [g.name for g in system.of("guests") if g.number("touch_time") is None and not g.word("io_to")]
     if idle:
@@ -262,9 +262,7 @@ def _notes(
     if found.shares:
         widest = sorted(found.shares.items(), key=lambda pair: -pair[1])[:3]
         parts = ", ".join(
-            f"{'error of the law' if name == 'law' else name} {percent(part)}"
-            for name, part in widest
-            if part > 0
+            f"{'model error' if name == 'law' else name} {percent(part)}" for name, part in widest if part > 0
         )
         yield (
             f"What the interval of the throughput is made of: {parts}."
@@ -300,7 +298,7 @@ def _outside(system: System) -> Iterator[str]:
         if "queue_depth" in model.validity:
             yield (
                 f"Processor times of model {name} were measured at a queue depth of "
-                f"{readable(model.validity['queue_depth'][0])}; no law gives those of another mode, so they have no "
+                f"{readable(model.validity['queue_depth'][0])}; no model gives those of another mode, so they have no "
                 f"number here. In the throughput they count from none to {readable(COST_FACTOR)} times the "
                 "measured; touch_time_us, cp_charged_us and cp_system_us of your own mode would settle it."
             )
