@@ -405,14 +405,22 @@ def _as_well(
     return misfit(found) - min(map(misfit, solutions)) < OPEN_CHI_SQUARE
 
 
-def at_bound_as_well(solutions: Sequence[Solution], key: str, bound: float) -> bool:
-    """Whether a parameter at a bound fits nearly as well."""
+def at_bound_as_well(solutions: Sequence[Solution], key: str, bound: float, apart: float = 30.0) -> bool:
+    """Whether a parameter at a bound fits nearly as well, and each value on the way up to it, so many times `apart`.
+
+    What excludes a nearer value excludes the bound, where a gap of a second would be slow to solve.
+    """
     place = solutions[0].problem.free.index(KEYS.index(key))
-    return any(
-        _as_well(solutions, replace(each.problem, fixed={**each.problem.fixed, key: bound}), key,
-                 [np.delete(each.logs, place)], rough=True)
-        for each in solutions
-    )  # fmt: skip
+
+    def fits(each: Solution) -> bool:
+        value, as_well = each.values[key], True
+        while as_well and value != bound:
+            value = bound if bound < value else min(value * apart, bound)
+            changed = replace(each.problem, fixed={**each.problem.fixed, key: value})
+            as_well = _as_well(solutions, changed, key, [np.delete(each.logs, place)], rough=True)
+        return as_well
+
+    return any(map(fits, solutions))
 
 
 def more_requesters_as_well(solutions: Sequence[Solution]) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner import queueing
-from planner.calibrate import Observation
+from planner.calibrate import Observation, fit
 from planner.calibrate import problem as problem_module
 from planner.calibrate.problem import (
     KEYS,
@@ -29,6 +29,7 @@ from planner.calibrate.problem import (
     starts,
     totals,
 )
+from planner.devices.pool import equal_volumes
 from planner.errors import CalibrationError, InputError
 from planner.reports import Printed
 from planner.results import Array
@@ -500,3 +501,26 @@ def test_a_search_ends_at_the_second_number_of_requesters_in_a_row_that_is_far_b
     failing = 0
     search(many, None)
     assert tried[0] == 4  # rate x response over 1.15
+
+
+@pytest.mark.long
+def test_a_far_bound_is_not_asked_where_a_nearer_value_is_excluded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulated: 5 volumes of 3 requesters, 0.325 ms, 8 aliases; a gap of a second took minutes."""
+    rows = [
+        Observation(
+            name=f"+{aliases}", volumes=5, aliases=aliases, population=None,
+            figures={"io_rate": Printed(rate, 0.5), "service_time": Printed(service, 5e-6), "queued": Printed(queued, 0.005)},
+        )
+        for aliases, rate, service, queued in ((5, 25658.0, 0.40e-3, 4.62), (8, 31275.0, 0.41e-3, 1.14))
+    ]  # fmt: skip
+    asked = []
+
+    def solved(values: dict[str, Array], volumes: Array, aliases: Array) -> Array:
+        asked.append(float(values["redrive_time"].max()))
+        assert asked[-1] < 0.1  # a three-hundredfold service time
+        return equal_volumes(values, volumes, aliases)
+
+    monkeypatch.setattr(problem_module, "equal_volumes", solved)
+    found = fit(rows)
+    assert asked
+    assert found.estimates["redrive_time"].high is not None
