@@ -17,8 +17,10 @@ from planner.devices.pool import equal_volumes, own_queues
 from planner.errors import CalibrationError, ConvergenceError, InputError
 from planner.measurements import Run
 from planner.quantity import Quantity
+from planner.render import counted
 from planner.reports import Printed
 from planner.results import Array
+from planner.units import MILLISECOND
 
 FIGURES: Final = {  # what may be measured of a run, as files and pictures have it
     "io_rate": Quantity("io_rate", unit="1/s", label="I/O rate"),
@@ -27,6 +29,7 @@ FIGURES: Final = {  # what may be measured of a run, as files and pictures have 
     "wait_time": Quantity("wait", unit="ms", label="wait", zero=True),
     "queued": Quantity("queued", label="I/Os queued", zero=True),
 }
+BEYOND: Final = 1.15  # how far beyond rounding I/Os may exceed the devices or requesters that hold them
 LOGARITHMIC: Final = ("io_rate", "service_time", "response_time")  # compared so, the others plainly
 
 
@@ -49,6 +52,17 @@ class Observation:
         for figure, value in self.values.items():
             if not math.isfinite(value) or value < 0 or (value == 0 and figure in LOGARITHMIC):
                 raise InputError(f"{figure} of {self.name}", value, "a number above zero")
+        # Devices have one I/O each in service: rate x service cannot exceed their number.
+        rate, service = (self.figures.get(key) for key in ("io_rate", "service_time"))
+        devices = self.volumes + self.aliases
+        if rate and service and rate.low * service.low > BEYOND * devices:
+            raise InputError(
+                f"service_ms of {self.name}",
+                float(f"{service.value / MILLISECOND:.6g}"),
+                f"at most {devices / rate.value / MILLISECOND:.4g} ms at {rate.value:.4g}/s: "
+                f"{counted(devices, 'device')} cannot be busy {rate.value * service.value:.3g} times at once",
+                "ms",
+            )
         # Requesters hold at most one I/O each: rate x response cannot exceed their number.
         if self.population is not None and self.population < self.fewest_requesters:
             raise InputError(
@@ -77,8 +91,7 @@ class Observation:
     @property
     def fewest_requesters(self) -> int:
         """Smallest number of requesters of a volume that the I/Os present do not contradict."""
-        # Beyond rounding, rate x response may exceed the requesters by 15 %.
-        return max(math.ceil(self.least_present / self.volumes / 1.15), 1)
+        return max(math.ceil(self.least_present / self.volumes / BEYOND), 1)
 
     @property
     def present(self) -> float:
@@ -90,6 +103,15 @@ class Observation:
             return rate * value["response_time"]
         busy = min(rate * value["service_time"], devices) if rate and "service_time" in value else devices
         return busy + value.get("queued", (rate or 0.0) * value.get("wait_time", 0.0))
+
+    def waits(self, share: float) -> bool:
+        """Whether more than a share of the I/Os present waits, or the figures do not tell."""
+        value = self.values
+        if not {"io_rate", "service_time"} <= {*value} or not {"queued", "wait_time", "response_time"} & {
+            *value
+        }:
+            return True
+        return self.present * (1 - share) > value["io_rate"] * value["service_time"]
 
     def scale(self, figure: str) -> float | None:
         """What the model error is taken of: all I/Os present for a queue, response for a wait; none for logarithms."""
@@ -428,7 +450,7 @@ def more_requesters_as_well(solutions: Sequence[Solution]) -> bool:
     most = max(solutions, key=lambda each: each.population)
     shared = any(run.volumes > 1 and run.aliases > 0 for run in most.problem.observations)
     if shared and most.population < POPULATIONS[-1]:
-        return False
+        return not any(run.waits(2 * most.problem.model_error) for run in most.problem.observations)
     longer = np.array([KEYS[k] == "think_time" for k in most.problem.free])
     begin = most.logs + longer * np.log(POPULATIONS[-1] / most.population)
     further = replace(most.problem, population=POPULATIONS[-1])
