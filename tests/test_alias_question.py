@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+import planner
 from planner import sizing
 from planner.demand import Law
-from planner.library import data_path
+from planner.errors import InputError
+from planner.library import data_path, read_model
 from planner.measurements import Devices, intervals, pool_runs, read, volume_runs
 
 VOLUME_MODELS = ("hyperpav", "hyperpav-pool-runs")
@@ -121,3 +123,22 @@ def test_response_intervals_hold_what_was_measured(
         low, high = answer.response_low[aliases], answer.response_high[aliases]
         assert low - rounding < measured < high + rounding
         assert high < 2 * low
+
+
+def test_a_calibrated_model_answers_as_its_file_does() -> None:
+    """As `calibrate` returns it; it was refused with a message of all its numbers."""
+    asked = {"rate": "755/s", "service": "1.3ms", "response": "3.7ms", "queue": 1.84}
+    by_file, by_model = (
+        planner.aliases(**asked, model=model) for model in ("hyperpav", read_model("hyperpav"))
+    )
+    told, told_of = (  # but for its name
+        {key: value for key, value in each.to_dict().items() if key not in {"model", "notes"}}
+        for each in (by_file, by_model)
+    )
+    assert told == told_of
+    assert "HyperPAV report" in by_model.to_dict()["model"]
+    with pytest.raises(
+        InputError, match="expected a model of kind volume or pool, not processors"
+    ) as refused:
+        planner.aliases(**asked, model=read_model("processors"))
+    assert len(str(refused.value)) < 200

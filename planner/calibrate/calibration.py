@@ -17,6 +17,7 @@ from planner.calibrate.spread import Spread
 from planner.errors import InputError
 from planner.library import Status
 from planner.quantity import Quantity, column
+from planner.render.text import from_to
 from planner.results import Array
 from planner.units import MILLISECOND, ends, percent, readable
 
@@ -218,7 +219,8 @@ class Fit(Calibration):
     def population_interval(self) -> tuple[float, float | None]:
         """Requesters of a volume, 90 %."""
         if self.population_status == "fixed" or self.spread is None:
-            return self.population, self.population
+            known = [run.population or self.population for run in self.observations]
+            return min(known), max(known)
         low, high = self.spread.interval("population", PROBABILITY)
         return low, None if self.population_status == "not determined" else high
 
@@ -257,11 +259,12 @@ class Fit(Calibration):
     def _requesters(self, likely: float = 0.05) -> str:
         """Requesters of a volume, with all numbers whose probability is at least `likely`."""
         if self.population_status == "fixed":
-            return f"{self.population} requesters a volume (given)"
+            low, high = map(str, self.population_interval())
+            return f"{from_to(low, high)} {'requester' if high == '1' else 'requesters'} a volume (given)"
         others = [f"{n} ({percent(share)})" for n, share in self.populations.items() if share >= likely]
         doubt = " or more, not determined" if self.population_status == "not determined" else ""
         probable = f" (likely: {', '.join(others)})" if len(others) > 1 else ""
-        return f"About {self.population} requesters a volume{doubt}{probable}"
+        return f"About {render.counted(self.population, 'requester')} a volume{doubt}{probable}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; an open end of an interval is None."""

@@ -278,7 +278,7 @@ def _observation(
     try:
         return Observation(name=name, volumes=volumes, aliases=aliases, population=people, figures=figures)
     except InputError as error:
-        raise row.error(str(error), "population") from error
+        raise row.error(str(error), error.argument.partition(" ")[0]) from error
 
 
 def _by_device(rows: Sequence[Measurements], names: Sequence[str]) -> list[tuple[Measurements, Observation]]:

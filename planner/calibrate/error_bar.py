@@ -12,7 +12,7 @@ from scipy.special import ndtri, stdtrit
 from planner import library
 from planner.calibrate.spread import points
 from planner.devices.kinds import KINDS
-from planner.devices.parameters import POPULATION, Figures, Scenario
+from planner.devices.parameters import POPULATION, THINK_TIME, Figures, Scenario
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.quantity import Quantity
@@ -120,6 +120,13 @@ def _open(
     if model.fit.saturated and shown.open_above:
         most = model.validity["aliases"][1]
         found |= np.array([float(scenario["aliases"]) > most for scenario in scenarios])
+    think = model.parameters.get(THINK_TIME.file_key)
+    counted = think is None or think.high is not None or {POPULATION.key, THINK_TIME.key} & {*given}
+    if shown.open_above and shown.key != "io_rate" and not counted:
+        least = model.validity.get("aliases", (0.0, 0.0))[
+            0
+        ]  # with fewer, requesters that nobody counted wait
+        found |= np.array([float(scenario["aliases"]) < least for scenario in scenarios])
     settled = {*(model.uncertainty.parameters if model.uncertainty else ())}
     settled |= {key for each in model.alternatives or () for key in each.parameters}
     for parameter in KINDS[model.kind].PARAMETERS:
@@ -169,6 +176,10 @@ def possible(model: library.Model, count: int) -> Possible:
     if unknown:
         has = f"a model of kind {model.kind} has {', '.join(known)}"
         raise ReportError(model.title, f"unknown parameter `{unknown[0]}`; {has}")
+    for key, entry in model.parameters.items():
+        if not known[key].holds(entry.value):
+            bounds = f"expected {known[key].low:g} to {known[key].high:g}"
+            raise ReportError(model.title, f"`parameters.{key}` is {entry.value:g}: {bounds}")
     best = {known[key].key: entry.value for key, entry in model.parameters.items()}
     if model.population is not None and any(p.key == POPULATION.key for p in known.values()):
         best[POPULATION.key] = float(model.population)

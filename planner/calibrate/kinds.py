@@ -165,6 +165,11 @@ class Task:
     fix: Sequence[str] = field(default=())
     chosen: Chosen = EVERYTHING
 
+    def __post_init__(self) -> None:
+        """Take one file, and files by their names."""
+        files = [self.files] if isinstance(self.files, str | Path) else self.files
+        object.__setattr__(self, "files", tuple(map(Path, files)))
+
 
 Calibrated = tuple[Calibration, library.Model]
 

@@ -17,8 +17,10 @@ from planner.devices.pool import equal_volumes, own_queues
 from planner.errors import CalibrationError, ConvergenceError, InputError
 from planner.measurements import Run
 from planner.quantity import Quantity
+from planner.render import counted
 from planner.reports import Printed
 from planner.results import Array
+from planner.units import MILLISECOND
 
 FIGURES: Final = {  # what may be measured in a run, as named in files and pictures
     "io_rate": Quantity("io_rate", unit="1/s", label="I/O rate"),
@@ -27,6 +29,9 @@ FIGURES: Final = {  # what may be measured in a run, as named in files and pictu
     "wait_time": Quantity("wait", unit="ms", label="wait", zero=True),
     "queued": Quantity("queued", label="I/Os queued", zero=True),
 }
+BEYOND: Final = (
+    1.15  # factor apart from rounding by which I/Os may exceed the devices or requesters that hold them
+)
 LOGARITHMIC: Final = ("io_rate", "service_time", "response_time")  # compared in logarithms
 
 
@@ -49,6 +54,17 @@ class Observation:
         for figure, value in self.values.items():
             if not math.isfinite(value) or value < 0 or (value == 0 and figure in LOGARITHMIC):
                 raise InputError(f"{figure} of {self.name}", value, "a number above zero")
+        # Devices have one I/O each in service: rate x service cannot exceed their number.
+        rate, service = (self.figures.get(key) for key in ("io_rate", "service_time"))
+        devices = self.volumes + self.aliases
+        if rate and service and rate.low * service.low > BEYOND * devices:
+            raise InputError(
+                f"service_ms of {self.name}",
+                float(f"{service.value / MILLISECOND:.6g}"),
+                f"at most {devices / rate.value / MILLISECOND:.4g} ms at {rate.value:.4g}/s: "
+                f"{counted(devices, 'device')} cannot be busy {rate.value * service.value:.3g} times at once",
+                "ms",
+            )
         # Requesters hold at most one I/O each: rate x response cannot exceed their number.
         if self.population is not None and self.population < self.fewest_requesters:
             raise InputError(
@@ -77,8 +93,7 @@ class Observation:
     @property
     def fewest_requesters(self) -> int:
         """Smallest number of requesters per volume that agrees with the I/Os present."""
-        # Apart from rounding, rate x response may exceed the requesters by 15 %.
-        return max(math.ceil(self.least_present / self.volumes / 1.15), 1)
+        return max(math.ceil(self.least_present / self.volumes / BEYOND), 1)
 
     @property
     def present(self) -> float:
@@ -90,6 +105,15 @@ class Observation:
             return rate * value["response_time"]
         busy = min(rate * value["service_time"], devices) if rate and "service_time" in value else devices
         return busy + value.get("queued", (rate or 0.0) * value.get("wait_time", 0.0))
+
+    def waits(self, share: float) -> bool:
+        """Whether more than a share of the I/Os present waits, or the figures do not tell."""
+        value = self.values
+        if not {"io_rate", "service_time"} <= {*value} or not {"queued", "wait_time", "response_time"} & {
+            *value
+        }:
+            return True
+        return self.present * (1 - share) > value["io_rate"] * value["service_time"]
 
     def scale(self, figure: str) -> float | None:
         """Scale of the model error: all I/Os present for a queue, response for a wait; None for logarithms."""
@@ -405,14 +429,22 @@ def _as_well(
     return misfit(found) - min(map(misfit, solutions)) < OPEN_CHI_SQUARE
 
 
-def at_bound_as_well(solutions: Sequence[Solution], key: str, bound: float) -> bool:
-    """Whether a parameter at a bound fits nearly as well."""
+def at_bound_as_well(solutions: Sequence[Solution], key: str, bound: float, apart: float = 30.0) -> bool:
+    """Whether a parameter at a bound fits nearly as well, and each value on the way up to it, so many times `apart`.
+
+    What excludes a nearer value excludes the bound, where a gap of a second would be slow to solve.
+    """
     place = solutions[0].problem.free.index(KEYS.index(key))
-    return any(
-        _as_well(solutions, replace(each.problem, fixed={**each.problem.fixed, key: bound}), key,
-                 [np.delete(each.logs, place)], rough=True)
-        for each in solutions
-    )  # fmt: skip
+
+    def fits(each: Solution) -> bool:
+        value, as_well = each.values[key], True
+        while as_well and value != bound:
+            value = bound if bound < value else min(value * apart, bound)
+            changed = replace(each.problem, fixed={**each.problem.fixed, key: value})
+            as_well = _as_well(solutions, changed, key, [np.delete(each.logs, place)], rough=True)
+        return as_well
+
+    return any(map(fits, solutions))
 
 
 def more_requesters_as_well(solutions: Sequence[Solution]) -> bool:
@@ -420,7 +452,7 @@ def more_requesters_as_well(solutions: Sequence[Solution]) -> bool:
     most = max(solutions, key=lambda each: each.population)
     shared = any(run.volumes > 1 and run.aliases > 0 for run in most.problem.observations)
     if shared and most.population < POPULATIONS[-1]:
-        return False
+        return not any(run.waits(2 * most.problem.model_error) for run in most.problem.observations)
     longer = np.array([KEYS[k] == "think_time" for k in most.problem.free])
     begin = most.logs + longer * np.log(POPULATIONS[-1] / most.population)
     further = replace(most.problem, population=POPULATIONS[-1])

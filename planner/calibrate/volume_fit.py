@@ -123,6 +123,9 @@ def _observations(runs: Sequence[Run | Observation], population: int | None) -> 
         raise InputError("runs", 0, "at least one measurement")
     found = tuple(run if isinstance(run, Observation) else observe(run) for run in runs)
     if population is not None:
+        if all(run.population not in {None, population} for run in found):
+            problem = f"{found[0].population}, as {found[0].name} says, or a table that leaves it out"
+            raise InputError("population", population, problem)
         found = tuple(run if run.population else replace(run, population=population) for run in found)
     if not any(run.figures for run in found):
         raise InputError("measurements", "none", "a rate or a time")

@@ -92,8 +92,9 @@ STANDARD_OUTPUT: Final = "-"
 # Options whose names differ from their arguments.
 SPELLED: Final = {
     "source": "FILE", "start": "--from", "end": "--to", "members": "--pools", "population": "--requesters",
-    "speeds": "--cpu-speed", "ranges": "--over", "map": "planner collect --map",  # for commands without --map
+    "speeds": "--cpu-speed", "ranges": "--over",
 }  # fmt: skip
+ELSEWHERE: Final = {"map": "planner collect --map"}  # for commands without --map
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 WRITTEN: Final = ("output", "plot", "report")
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
@@ -241,7 +242,7 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
         def as_options(text: str) -> str:
             def option(word: re.Match[str]) -> str:
                 found = _option_of(word[1], typed_as)
-                return found[0] if found else SPELLED.get(word[1], word[0])
+                return found[0] if found else ELSEWHERE.get(word[1], word[0])
 
             return re.sub(r"`(\w+)`", option, text)
 

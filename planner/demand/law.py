@@ -39,23 +39,24 @@ class Law:
     words: str = ""
 
     @classmethod
-    def from_model(cls, model: Path | str) -> Self:
-        """Take the law from a model file."""
+    def from_model(cls, model: Model | Path | str) -> Self:
+        """Take the law from a model or its file."""
         if model == NO_MODEL:
             error = read_model(DEFAULT_MODEL).fit.model_error
             return cls(inflation=0.0, redrive_time=0.0, model_error=error, words=WITHOUT)
-        found = read_model(model)
+        found = model if isinstance(model, Model) else read_model(model)
+        given = found.title if isinstance(model, Model) else str(model)
         if found.kind not in KINDS_WITH_ALIASES:
             raise InputError(
-                "model", str(model), f"a model of kind {' or '.join(KINDS_WITH_ALIASES)}, not {found.kind}"
+                "model", given, f"a model of kind {' or '.join(KINDS_WITH_ALIASES)}, not {found.kind}"
             )
         keys = [each.file_key for each in (INFLATION, REDRIVE_TIME)]
         if missing := [key for key in keys if key not in found.parameters]:
-            raise ReportError(str(model), f"expected `parameters.{missing[0]}`")
+            raise ReportError(given, f"expected `parameters.{missing[0]}`")
         inflation, gap = (found.parameters[key].value for key in keys)
         return cls(
             inflation=inflation, redrive_time=gap, model_error=found.fit.model_error, axes=_axes(found),
-            words=_words(found, model),
+            words=_words(found, given),
         )  # fmt: skip
 
     def moved(self, axis: tuple[float, float], steps: float) -> tuple[float, float]:
@@ -63,7 +64,7 @@ class Law:
         return self.inflation * math.exp(axis[0] * steps), self.redrive_time * math.exp(axis[1] * steps)
 
 
-def _words(model: Model, given: Path | str) -> str:
+def _words(model: Model, given: str) -> str:
     """Name and age of a model: where a shipped one was measured, or what the file says of itself."""
     where = origin(model)
     if where:

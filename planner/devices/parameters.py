@@ -28,7 +28,7 @@ REDRIVE_TIME = Quantity(
     meaning="gap between two I/Os of a device that has the next one waiting; counts neither as service nor queue",
 )  # fmt: skip
 THINK_TIME = Quantity(
-    key="think_time", symbol="Z", unit="s", low=1e-8, high=1e3, default=1.5e-4, zero=True,
+    key="think_time", symbol="Z", unit="s", low=1e-8, high=1e3, default=1.5e-4,
     meaning="mean time a requester takes from the end of an I/O to its next I/O",
 )  # fmt: skip
 POPULATION = Quantity(

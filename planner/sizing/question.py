@@ -17,7 +17,7 @@ from planner import units
 from planner.demand import Law, Target
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
-from planner.library import DEFAULT_MODEL
+from planner.library import DEFAULT_MODEL, Model
 from planner.measurements import (
     Devices,
     Rows,
@@ -210,7 +210,7 @@ def aliases(
     wait_percentile: str | tuple[float, float] | None = None,
     growth: Quantity = 0.0,
     together: Quantity | None = None,
-    model: Path | str = DEFAULT_MODEL,
+    model: Model | Path | str = DEFAULT_MODEL,
     floor: float = FLOOR,
     curves: bool = False,
     map: str | Mapping[str, str] | None = None,
@@ -256,8 +256,8 @@ def aliases(
     together : str or float, optional
         How much the I/Os of a pool's volumes come together: ``"none"`` (independent), ``"full"`` (all at once, as of
         striped file systems and page writes), or a share; of the measurements where not said.
-    model : Path or str, optional
-        The law: a model file, the name of a shipped model, or ``"none"``, no inflation and no gap.
+    model : Model, Path or str, optional
+        The law: a calibrated model, its file, the name of a shipped model, or ``"none"``, no inflation and no gap.
     floor : float, optional
         Volumes with fewer I/Os queued and fewer in service are counted, not listed.
     curves : bool, optional

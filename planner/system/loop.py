@@ -159,10 +159,10 @@ class Loop:
             refuse(group.other >= most, why, other=group.other, name=group.name, most=most)
         for volume in self.volumes:
             volume.check()
-        times = {volume.name: volume.service for volume in self.volumes}
+        nothing = {volume.name: np.zeros(len(self.processors)) for volume in self.volumes}
         for cycle in self.cycles:
-            endless = (cycle.requesters > 0) & (cycle.alone(self.groups, times) <= 0)
-            why = "nothing that guests[{name}] do takes any time; a touch_time, io_time or think_time above 0 does"
+            endless = (cycle.requesters > 0) & (cycle.alone(self.groups, nothing) <= 0)
+            why = "nothing that guests[{name}] do but their I/Os takes time; a touch, io or think_time above 0 does"
             refuse(endless, why, name=cycle.name)
 
     def _network(self, before: Loads | None) -> Loads:

@@ -243,7 +243,7 @@ class Prediction(Answer):
 
 def predict(
     model: Model | Path | str,
-    settings: Mapping[str, Value],
+    settings: Mapping[str, Value] | None = None,
     over: Mapping[str, Sequence[Value]] | None = None,
 ) -> Prediction:
     """Predict with a calibrated model of any kind.
@@ -252,7 +252,7 @@ def predict(
     ----------
     model : Model, Path or str
         The model, its file, or the name of a shipped one.
-    settings : mapping
+    settings : mapping, optional
         Values by key, SI: inputs of the kind, and any parameter to change from the model's.
     over : mapping, optional
         Values by key to vary; every combination is predicted.
@@ -277,7 +277,15 @@ def predict(
     634
     """
     model = model if isinstance(model, Model) else library.read_model(model)
-    known, over = keys_of(model.kind), dict(over or {})
+    known, settings = keys_of(model.kind), dict(settings or {})
+    varied: dict[str, Any] = dict(over or {})
+    over = {
+        key: [] if isinstance(each, str) or not np.iterable(each) else list(each)
+        for key, each in varied.items()
+    }
+    for key, values in over.items():
+        if not values:
+            raise InputError("over", {key: varied[key]}, "a list of one value or more for each key")
     for key in (*settings, *over):
         if key not in known:
             raise InputError("key", key, f"one of {listed(known)}")

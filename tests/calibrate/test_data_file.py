@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from planner.calibrate import Task, calibrate
 from planner.calibrate.data_file import MOST_RUNS, Chosen, read_measurements, read_observations
 from planner.calibrate.problem import FIGURES, Observation
 from planner.errors import InputError, ReportError
@@ -258,3 +259,11 @@ def test_a_run_of_volumes_that_stands_there_twice_is_refused(write: Write, kind:
     listing = data_path("hyperpav", f"{'522A' if kind == 'volume' else 'pool'}-0-aliases.listing")
     with pytest.raises(InputError, match=r"a second time': expected each measurement once"):
         read_observations([listing, listing], kind)
+
+
+def test_files_are_named_as_text_or_as_paths(write: Write) -> None:
+    path = write("aliases,population,io_rate,service_ms", "0,3,755,1.3")
+    for files in (str(path), path, [str(path)]):
+        assert calibrate("volume", Task(files=files))[0].value("service_time") == pytest.approx(
+            1.3e-3, rel=0.05
+        )  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner import queueing
-from planner.calibrate import Observation
+from planner.calibrate import Observation, fit, interval, to_model
 from planner.calibrate import problem as problem_module
 from planner.calibrate.problem import (
     KEYS,
@@ -29,6 +29,7 @@ from planner.calibrate.problem import (
     starts,
     totals,
 )
+from planner.devices.pool import equal_volumes
 from planner.errors import CalibrationError, InputError
 from planner.reports import Printed
 from planner.results import Array
@@ -75,7 +76,7 @@ def made(
         ({"io_rate": 500.0, "response_time": 4e-3, "service_time": 1e-3, "queued": 9.0}, 2.0),
         ({"io_rate": 500.0, "service_time": 1e-3, "queued": 0.7}, 1.2),
         ({"io_rate": 500.0, "service_time": 1e-3, "wait_time": 3e-3}, 2.0),
-        ({"io_rate": 500.0, "service_time": 20e-3}, 4.0),  # no more in service than there are devices
+        ({"io_rate": 500.0, "service_time": 8.5e-3}, 4.0),  # no more in service than there are devices
         ({"queued": 0.7, "io_rate": 500.0}, 4.7),  # all busy, where nothing tells how many are
         ({"io_rate": 500.0, "wait_time": 2e-3}, 5.0),
         ({"service_time": 1e-3}, 4.0),
@@ -500,3 +501,55 @@ def test_a_search_ends_at_the_second_number_of_requesters_in_a_row_that_is_far_b
     failing = 0
     search(many, None)
     assert tried[0] == 4  # rate x response over 1.15
+
+
+@pytest.mark.long
+def test_a_far_bound_is_not_asked_where_a_nearer_value_is_excluded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulated: 5 volumes of 3 requesters, 0.325 ms, 8 aliases; a gap of a second took minutes."""
+    rows = [
+        Observation(
+            name=f"+{aliases}", volumes=5, aliases=aliases, population=None,
+            figures={
+                "io_rate": Printed(rate, 0.5), "service_time": Printed(service, 5e-6), "queued": Printed(queued, 5e-3),
+            },
+        )
+        for aliases, rate, service, queued in ((5, 25658.0, 0.40e-3, 4.62), (8, 31275.0, 0.41e-3, 1.14))
+    ]  # fmt: skip
+    asked = []
+
+    def solved(values: dict[str, Array], volumes: Array, aliases: Array) -> Array:
+        asked.append(float(values["redrive_time"].max()))
+        assert asked[-1] < 0.1  # a three-hundredfold service time
+        return equal_volumes(values, volumes, aliases)
+
+    monkeypatch.setattr(problem_module, "equal_volumes", solved)
+    found = fit(rows)
+    assert asked
+    assert found.estimates["redrive_time"].high is not None
+
+
+def test_more_i_os_in_service_than_devices_are_refused_with_the_service_time_that_fits() -> None:
+    """The utilization law: 1000/s of 1.3 ms keep 1.3 devices busy; 15 % more than all is what a listing may err by."""
+    with pytest.raises(
+        InputError, match=r"service_ms of 1\+0 = 1\.3 ms: expected at most 1 ms at 1000/s: 1 device"
+    ):
+        observed(io_rate=1000.0, service_time=1.3e-3)
+    assert observed(io_rate=1000.0, service_time=1.14e-3).figures
+    assert observed(aliases=1, io_rate=1000.0, service_time=1.3e-3).figures
+
+
+def test_runs_without_a_queue_leave_the_requesters_open() -> None:
+    """Two numbers of requesters that never wait give the same rows: what fewer aliases bring has no upper end."""
+    rows = [
+        observed(8, aliases, half=1e-3, io_rate=4480.0, service_time=0.93e-3, queued=0.0)
+        for aliases in (8, 16)
+    ]
+    found = fit(rows)
+    assert found.population_status == "not determined"
+    model = to_model(found, kind="pool", title="", files=[], runs=rows)
+    scenarios = [{"aliases": float(aliases), "volumes": 8.0} for aliases in (4, 8)]
+    queued, rate = (interval(figure, model, scenarios) for figure in ("queued", "io_rate"))
+    assert np.isposinf(queued.high[0])
+    assert np.isfinite([queued.high[1], *rate.high]).all()
+    known = interval("queued", model, scenarios, {"population": 2.0})
+    assert np.isfinite(known.high).all()

@@ -124,6 +124,10 @@ def test_what_is_known_is_kept(rows: Path, capsys: pytest.CaptureFixture[str]) -
             "line 2, column 5: volumes has 8 volumes: expected 1 volume; several are --kind pool",
         ),
         ("population,aliases,io_rate,response_ms\n2,0,755,3.7\n", "the measurements contradict each other"),
+        (
+            "aliases,io_rate,service_ms\n0,755,1300\n",
+            "line 2, column 7: service_ms of bad line 2 = 1300.0 ms: expected at most 1.325 ms at 755/s: 1 device",
+        ),
         ("population,aliases,queued\n3,0,1.84\n", "queues alone do not determine a service time"),
         (
             "aliases,aliases,io_rate\n0,0,755\n",
@@ -242,3 +246,42 @@ def test_a_grid_as_csv_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture
     assert done.out.startswith("aliases,io_rate,io_rate_low,io_rate_high,service_ms,service_low_ms")
     assert "aliases outside of what was measured" in done.err
     assert picture.stat().st_size > 1000
+
+
+def test_requesters_that_contradict_the_table_are_refused(
+    rows: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["calibrate", str(rows), "--kind", "volume", "-o", str(rows.with_name("model.toml"))]
+    assert main([*words, "--population", "4"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "--population = 4: expected 3, as rows line 2 says, or a table that leaves it out" in told
+    assert main([*words, "--fix", "think_time=0ms"]) == 2  # no command could ask such a model
+    assert "think_time = '0ms': expected a time such as 1.3ms, greater than zero" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    assert main([*words, "--population", "3"]) == 0
+
+
+def test_several_given_numbers_of_requesters_are_all_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "rows.csv"
+    table.write_text("population,aliases,io_rate,service_ms\n3,0,755,1.3\n6,2,1600,1.6\n")
+    assert main(["calibrate", str(table), "--kind", "volume", "-o", str(tmp_path / "model.toml")]) == 0
+    assert capsys.readouterr().out.startswith("3 to 6 requesters a volume (given)")
+
+
+def test_a_damaged_model_is_told_by_its_own_keys(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not as an option of another command; and a parameter outside of its bounds with the file's title."""
+    model = rows.with_name("model.toml")
+    assert main(["calibrate", str(rows), "--kind", "volume", "-o", str(model)]) == 0
+    text = model.read_text()
+    model.write_text(text.replace("population = 3", "population = 0"))
+    assert main(["predict", str(model), "--set", "aliases=1"]) == 2
+    assert "Expected a `population` from 1 to 1000000" in " ".join(capsys.readouterr().err.split())
+    head, _, tail = text.partition("[parameters.inflation]\n")
+    entry, _, rest = tail.partition("[parameters")
+    model.write_text(f'{head}[parameters.inflation]\nvalue = 20.0\nstatus = "fitted"\n\n[parameters{rest}')
+    assert entry.startswith("value")
+    assert main(["predict", str(model), "--set", "aliases=1"]) == 2
+    assert "`parameters.inflation` is 20: expected 0.0001 to 2" in " ".join(capsys.readouterr().err.split())

@@ -251,7 +251,7 @@ def test_storage_is_known_where_the_system_cannot_run() -> None:
 
 def test_guests_that_take_no_time_at_all() -> None:
     """Once a residual of nan; where they wait for a page the same guests have an answer."""
-    with pytest.raises(InfeasibleError, match=r"nothing that guests\[g\] do takes any time"):
+    with pytest.raises(InfeasibleError, match=r"nothing that guests\[g\] do but their I/Os takes time"):
         model.solve(FULL, ["guests.touch_time=0us", "guests.instantiated=0.5"])
     assert model.solve(XIV, ["guests.touch_time=0us"]).found.throughput.value > 0
 
@@ -261,7 +261,7 @@ def test_pages_without_paging_devices_cannot_run() -> None:
     with pytest.raises(
         InfeasibleError, match=r"no \[\[paging\]\] takes them; 1242 GiB of real storage hold all"
     ):
-        model.solve(text)
+        model.solve(parse_system(text))
 
 
 def test_no_guests() -> None:
@@ -462,3 +462,26 @@ def test_digits_that_leave_much_open_are_told() -> None:
     assert note.endswith("where it is known better.")
     exact = model.solve(text.format(think="10ms", service="0.00200s")).notes
     assert not any("Digits count" in note for note in exact)
+
+
+def test_requesters_that_are_always_at_their_volume_need_some_time_between() -> None:
+    """It was an error of the pool below, without the table."""
+    text = """
+[processors]
+count = 8
+[storage]
+real_gib = 64
+[[volumes]]
+name = "data"
+count = 1
+service_time_ms = 1.3
+inflation = 0
+redrive_time_ms = 0
+[[guests]]
+name = "g"
+count = 5
+io_to = "data"
+think_time_ms = 0
+"""
+    with pytest.raises(InfeasibleError, match=r"nothing that guests\[g\] do but their I/Os takes time"):
+        model.solve(parse_system(text))

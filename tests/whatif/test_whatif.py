@@ -418,3 +418,14 @@ def test_the_tries_of_one_volume_have_a_range() -> None:
     """It was none for one volume, while pools had theirs; where it is not known the table has an empty cell."""
     tries = whatif.predict(POOL, {"volumes": 1.0, "aliases": 1.0}).values["no_alias"][0]
     assert 0.5 < tries.low < tries.value < tries.high <= 1.0
+
+
+@pytest.mark.parametrize("values", [3, "0:3", [], np.array(1.0)])
+def test_what_varies_is_a_list_of_values(values: Any) -> None:
+    with pytest.raises(InputError, match=r"over = .*: expected a list of one value or more for each key"):
+        whatif.predict(POOL, {"volumes": 8.0}, {"aliases": values})
+
+
+def test_settings_may_be_left_out() -> None:
+    found = whatif.predict(POOL, over={"aliases": np.arange(2), "volumes": (8.0,)})
+    assert found.settings == whatif.predict(POOL, {}, {"aliases": [0.0, 1.0], "volumes": [8.0]}).settings
