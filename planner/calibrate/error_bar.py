@@ -123,9 +123,8 @@ def _open(
     think = model.parameters.get(THINK_TIME.file_key)
     counted = think is None or think.high is not None or {POPULATION.key, THINK_TIME.key} & {*given}
     if shown.open_above and shown.key != "io_rate" and not counted:
-        least = model.validity.get("aliases", (0.0, 0.0))[
-            0
-        ]  # with fewer, requesters that nobody counted wait
+        # With fewer aliases than were measured, requesters that nobody counted wait.
+        least, _ = model.validity.get("aliases", (0.0, 0.0))
         found |= np.array([float(scenario["aliases"]) < least for scenario in scenarios])
     settled = {*(model.uncertainty.parameters if model.uncertainty else ())}
     settled |= {key for each in model.alternatives or () for key in each.parameters}

@@ -107,11 +107,9 @@ class Observation:
         return busy + value.get("queued", (rate or 0.0) * value.get("wait_time", 0.0))
 
     def waits(self, share: float) -> bool:
-        """Whether more than a share of the I/Os present waits, or the figures do not tell."""
-        value = self.values
-        if not {"io_rate", "service_time"} <= {*value} or not {"queued", "wait_time", "response_time"} & {
-            *value
-        }:
+        """Whether more than a share of the I/Os present waits, or the figures do not show it."""
+        value, waits = self.values, {"queued", "wait_time", "response_time"}
+        if not {"io_rate", "service_time"} <= value.keys() or not waits & value.keys():
             return True
         return self.present * (1 - share) > value["io_rate"] * value["service_time"]
 
