@@ -410,7 +410,7 @@ def test_targets_stand_beside_the_counts(tmp_path: Path, capsys: pytest.CaptureF
         capsys.readouterr().out.split()
     )
     assert main(["site", "--help"]) == 0
-    assert "It is a check: it ends with 1 where any is short" in " ".join(capsys.readouterr().out.split())
+    assert "The exit code is 1 if any is short" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.long
