@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.csv_table import COUNTER_SIZE, CsvTable, first_true
+from planner.reports.csv_table import COUNTER_SIZE, WANTED_TIME, CsvTable, first_true
 from planner.reports.membership import BITS, Membership, members_of, with_pools
 from planner.reports.moments import clock, read_moment
 from planner.reports.volumes import device_series
@@ -149,10 +149,13 @@ def read_counters(table: CsvTable) -> schema.Tables:
     parts = []
     for pool, of_pool in members.items():
         data = said | _pool(table, pool, of_pool, times[of_pool], counts[:, of_pool], usual)
-        data |= clock_after(table, times, start, data["time"] - data["interval"])
         parts.append(schema.frame(schema.SUPPLY, data, len(of_pool) - 1))
+    supply = schema.join(schema.SUPPLY, parts)
+    supply = supply.with_columns(
+        **clock_after(table, times, start, (supply["time"] - supply["interval"]).to_numpy())
+    )
     alone = [f"{table.path}: pool {pool} {ONE_RECORD}" for pool, of in members.items() if len(of) == 1]
-    return schema.Tables(supply=schema.join(schema.SUPPLY, parts), notes=tuple(alone), what=WHAT)
+    return schema.Tables(supply=supply, notes=tuple(alone), what=WHAT)
 
 
 def system_of(table: CsvTable) -> str | None:
@@ -227,20 +230,22 @@ def by_number(pool: str) -> tuple[bool, int, str]:
     return not number, int(pool) if number else 0, pool
 
 
-def clock_after(table: CsvTable, times: Array, start: datetime | None, seconds: Array) -> dict[str, Any]:
+def clock_after(
+    table: CsvTable, times: Array, start: datetime | None, seconds: Array
+) -> dict[str, pl.Series]:
     """Starts of intervals that lie so many seconds after a moment, by the clock of the record there; null without one.
 
     `times` are those of the records of the table.
     """
     if start is None:
         return {}
+    offset = table.mapped("time", lambda cell: clock([read_moment(cell)])[1][0], WANTED_TIME, pl.Int32)
     order = np.argsort(times, kind="stable")
-    at = order[np.maximum(np.searchsorted(times[order], seconds, "right") - 1, 0)]
-    _, offsets = clock(list(map(read_moment, table.series("time").gather(at))))
-    (begin,), (offset,) = clock([start])
-    forward = np.array([(each or 0) - (offset or 0) for each in offsets])
-    moments = np.datetime64(begin, "us") + np.round((seconds + forward) * 1e6).astype("timedelta64[us]")
-    return {"start": pl.Series(moments, dtype=pl.Datetime("us")), "utc_offset": offsets}
+    there = offset.gather(order[np.maximum(np.searchsorted(times[order], seconds, "right") - 1, 0)])
+    forward = (there - offset[0]).fill_null(0).to_numpy()
+    moments = np.datetime64(start.replace(tzinfo=None), "us")
+    moments = moments + np.round((seconds + forward) * 1e6).astype("timedelta64[us]")
+    return {"start": pl.Series(moments, dtype=pl.Datetime("us")), "utc_offset": there}
 
 
 # What each volume did.
