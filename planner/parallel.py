@@ -34,7 +34,7 @@ SAME: Final = ("zvm-planner", "distributed", "dask", "polars", "numpy", "scipy")
 SCHEMES: Final = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
 Part = TypeVar("Part")
 Value = TypeVar("Value")
-Progress = Callable[[int], None]
+Advance = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +46,11 @@ class Failed:
     exit_code: int = PlannerError.exit_code
 
 
-_WATCH: ContextVar[tuple[Progress, Progress] | None] = ContextVar("watch", default=None)
+_WATCH: ContextVar[tuple[Advance, Advance] | None] = ContextVar("watch", default=None)
 
 
 @contextmanager
-def watched(more: Progress, done: Progress) -> Iterator[None]:
+def watched(more: Advance, done: Advance) -> Iterator[None]:
     """Report the progress of each `run` in this context that has no `done` of its own."""
     token = _WATCH.set((more, done))
     try:

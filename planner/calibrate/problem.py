@@ -16,11 +16,11 @@ from planner.devices.parameters import INFLATION, REDRIVE_TIME, SERVICE_TIME, TH
 from planner.devices.pool import equal_volumes, own_queues
 from planner.errors import CalibrationError, ConvergenceError, InputError
 from planner.measurements import Run
+from planner.measurements.run import too_busy
 from planner.quantity import Quantity
 from planner.render import counted
 from planner.reports import Printed
 from planner.results import Array
-from planner.units import MILLISECOND
 
 FIGURES: Final = {  # what may be measured in a run, as named in files and pictures
     "io_rate": Quantity("io_rate", unit="1/s", label="I/O rate"),
@@ -29,9 +29,8 @@ FIGURES: Final = {  # what may be measured in a run, as named in files and pictu
     "wait_time": Quantity("wait", unit="ms", label="wait", zero=True),
     "queued": Quantity("queued", label="I/Os queued", zero=True),
 }
-BEYOND: Final = (
-    1.15  # factor apart from rounding by which I/Os may exceed the devices or requesters that hold them
-)
+# Factor, apart from rounding, by which I/Os may exceed the devices or requesters that hold them.
+BEYOND: Final = 1.15
 LOGARITHMIC: Final = ("io_rate", "service_time", "response_time")  # compared in logarithms
 
 
@@ -58,13 +57,8 @@ class Observation:
         rate, service = (self.figures.get(key) for key in ("io_rate", "service_time"))
         devices = self.volumes + self.aliases
         if rate and service and rate.low * service.low > BEYOND * devices:
-            raise InputError(
-                f"service_ms of {self.name}",
-                float(f"{service.value / MILLISECOND:.6g}"),
-                f"at most {devices / rate.value / MILLISECOND:.4g} ms at {rate.value:.4g}/s: "
-                f"{counted(devices, 'device')} cannot be busy {rate.value * service.value:.3g} times at once",
-                "ms",
-            )
+            words = counted(devices, "device")
+            raise too_busy(f"service_ms of {self.name}", rate.value, service.value, devices, words)
         # Requesters hold at most one I/O each: rate x response cannot exceed their number.
         if self.population is not None and self.population < self.fewest_requesters:
             raise InputError(

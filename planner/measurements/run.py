@@ -146,20 +146,24 @@ class Run:
         if over.size:
             k = int(over[np.argmax(each[over])])
             rate, service = float(self.io_rate.value[k]), float(self.service.value[k])
-            most = f"at most {devices / rate / MILLISECOND:.4g} ms at {rate:.4g}/s"
-            busy = f"{_devices(self.aliases)} cannot be busy {rate * service:.3g} times at once"
-            wanted = f"{most}: {busy}, and a queue was measured with the rate"
+            more = ", and a queue was measured with the rate"
             if not self.aliases:
-                wanted += (
-                    "; if aliases were in use, say how many (a column aliases, or `in_use` with numbers)"
-                )
-            raise InputError(
-                f"service time of {self.volumes[k]}", float(f"{service / MILLISECOND:.6g}"), wanted, "ms"
-            )
+                more += "; if aliases were in use, say how many (a column aliases, or `in_use` with numbers)"
+            name = f"service time of {self.volumes[k]}"
+            raise too_busy(name, rate, service, devices, _devices(self.aliases), more)
         there, load = self.bases + self.idle + self.aliases, float(each.sum())
         if self.pool and load > there:
             wanted = f"at most {there}, its bases and aliases, all of them busy"
             raise InputError(f"rate x service time of {self.name}", round(load, 1), wanted)
+
+
+def too_busy(
+    argument: str, rate: float, service: float, devices: int, words: str, more: str = ""
+) -> InputError:
+    """The error of a service time that leaves `devices`, named by `words`, more than busy (utilization law)."""
+    most = f"at most {devices / rate / MILLISECOND:.4g} ms at {rate:.4g}/s"
+    wanted = f"{most}: {words} cannot be busy {rate * service:.3g} times at once{more}"
+    return InputError(argument, float(f"{service / MILLISECOND:.6g}"), wanted, "ms")
 
 
 def _devices(aliases: int) -> str:

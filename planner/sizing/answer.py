@@ -235,7 +235,7 @@ class AliasAnswer(Answer):
             head += f"perhaps no alias problem ({'; '.join(self.doubts)}): "
         if self.strain > 1.0:
             off = readable(self.strain)
-            head += f"no demand model fits this measurement, the best misses by {off} rounding steps: "
+            head += f"no demand model fits this measurement, the best misses by {off} rounding errors: "
         if not self.helps:
             return (
                 f"{head}aliases only turn queueing into longer service. {sentence_case(_aliases(self.recommended))} "

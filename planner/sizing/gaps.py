@@ -190,9 +190,8 @@ def reasons(in_use: int, recommended: int, service_before: float, service_after:
     return found
 
 
-MEMBERS: Final = (
-    0.5  # share of the usual volumes: with rows of no more than these an interval is not answered
-)
+# Share of the usual volumes: an interval with rows of no more is not answered.
+MEMBERS: Final = 0.5
 
 
 def usual_volumes(volumes: ArrayLike) -> float:

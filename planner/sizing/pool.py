@@ -574,14 +574,14 @@ def _alone(unshared: Sequence[Unshared], law: Law, *, every: bool) -> list[list[
         rows = np.arange(part.start, part.stop)[groups]
         found.append(
             [
-                _of_readings(read, rows, order[rows, np.minimum(k, many[rows] - 1)], law)
+                _of_candidates(read, rows, order[rows, np.minimum(k, many[rows] - 1)], law)
                 for k in places[: None if every else 1]
             ]
         )
     return found
 
 
-def _of_readings(read: Candidates, rows: Integers, columns: Integers, law: Law) -> Candidate:
+def _of_candidates(read: Candidates, rows: Integers, columns: Integers, law: Law) -> Candidate:
     """A candidate of one pool, of each volume the row that it is read in, and the column."""
     here, opened = (rows, columns), read.layout.kind[columns] == POISSON
     alone = read.service_time[here]
