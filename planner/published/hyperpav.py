@@ -191,7 +191,7 @@ def _total(run: Run, law: Values, kind: Origin, note: str) -> PublishedFigure:
     )  # fmt: skip
 
 
-def _over_aliases(names: tuple[str, ...], law: str, title: str) -> style.Axes:
+def _over_aliases(names: tuple[str, ...], law: str, whose: str, fitted: str) -> style.Axes:
     """I/O rate of a volume or pool over its aliases: measured, and predicted from its run without aliases."""
     runs = [_run(f"{name}.listing") for name in names]
     answer = sizing.aliases(runs[0], Law.from_model(law))
@@ -199,8 +199,8 @@ def _over_aliases(names: tuple[str, ...], law: str, title: str) -> style.Axes:
     low, said, high = ends(float(end[most.aliases]) for end in answer.rate)
     (axes,) = style.begin(
         None,
-        f"{title} and its run without aliases: {said}/s ({low} to {high}, {style.NINETY}) with "
-        f"{most.aliases} aliases, measured {given(most.total_rate.value)}/s.",
+        f"{whose} from its run without aliases: {said}/s ({low} to {high}, {style.NINETY}) with {most.aliases} "
+        f"aliases by a model fitted to {fitted} alone, measured {given(most.total_rate.value)}/s.",
     )
     counts = answer.rows.aliases
     label = f"all demands of the run without aliases, {style.NINETY}"
@@ -236,11 +236,7 @@ REPORT: Final = PublishedReport(
     models=models,
     left_out=lambda: {each.name: fitted_without(each) for each in left_out()},
     pictures={  # each system by a model fitted to the other one
-        "hyperpav-volume": partial(
-            _over_aliases, VOLUME, "hyperpav-pool-runs", "Volume 522A by a model fitted to the pool alone"
-        ),
-        "hyperpav-pool": partial(
-            _over_aliases, POOL, "hyperpav-volume-runs", "Pool 522A-5231 by a model fitted to 522A alone"
-        ),
+        "hyperpav-volume": partial(_over_aliases, VOLUME, "hyperpav-pool-runs", "Volume 522A", "the pool"),
+        "hyperpav-pool": partial(_over_aliases, POOL, "hyperpav-volume-runs", "Pool 522A-5231", "522A"),
     },
 )

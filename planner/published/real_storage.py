@@ -249,7 +249,7 @@ def scaling_over_storage() -> style.Axes:
         (older, "ITR Ratio; base = 530 64G", "ITR, z/VM 5.2", "-", "s"),
     )
     (axes,) = style.begin(
-        None, "The throughput of z/VM 5.3 follows the processors up to 160 GB and falls behind above that."
+        None, "The throughput of z/VM 5.3 follows the processors up to 160 GB. Above that it falls behind."
     )
     named = []
     for color, (of, row, label, line, marker) in zip(style.COLORS, curves, strict=False):
