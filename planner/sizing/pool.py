@@ -30,7 +30,7 @@ from planner.sizing.bounds import NORMAL_90, Correction, spaced
 from planner.sizing.bursty_pool import all_at_once, row_of
 from planner.sizing.comparison import Gain, gains, own_gains
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
-from planner.sizing.sized import ReadCache, Sized
+from planner.sizing.sized import ReadCache, Sized, curve
 from planner.sizing.volume import classic_aliases
 from planner.sizing.volumes import (
     alike,
@@ -201,7 +201,9 @@ class SizedPool(Sized):
     @cached_property
     def moved_before(self) -> dict[str, Array]:
         """By all of `moved`; none where one of them has no answer."""
-        here = self._solved(self.measured, self.aliases_now)
+        (here,) = solved([self.measured], [self.aliases_now], marks=True)
+        if isinstance(here, PlannerError):
+            return {}
         moved = self._moved(self.measured.main, here)
         rows = [
             each for each in solved(moved, [self.aliases_now] * len(moved)) if isinstance(each, Performance)
@@ -324,14 +326,23 @@ def grow_together(sized: Sequence[SizedPool]) -> None:
         each.grouping_error = each.preferred.error
 
 
+def _with_aliases_in_use(sized: Sequence[SizedPool]) -> list[Performance | PlannerError]:
+    """What the model has where it was measured; unbounded next to instability, if no queue is known to correct to."""
+    found = solved([each.measured for each in sized], [each.aliases_now for each in sized])
+    for k, each in enumerate(sized):
+        if isinstance(found[k], ConvergenceError) and not each.run.queue_known and not each.has_think_times:
+            rate, service = np.array([[each.run.total_rate.value], [each.run.mean_service.value]])
+            found[k] = curve(each.aliases_now, rate, service, np.array([math.inf]))
+    return found
+
+
 def count_together(sized: Sequence[SizedPool]) -> None:
     """Find the counts of many pools of one measurement each side by side, as each would find its own."""
     alone = [each for each in sized if len(each.runs) == 1]
     if not alone:
         return
     ready = []
-    measured = [each.measured for each in alone]
-    for each, rows in zip(alone, solved(measured, [each.aliases_now for each in alone]), strict=True):
+    for each, rows in zip(alone, _with_aliases_in_use(alone), strict=True):
         each.unsolved = rows if isinstance(rows, PlannerError) else None
         if isinstance(rows, Performance):
             if not each.growth:

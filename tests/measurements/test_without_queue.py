@@ -61,6 +61,15 @@ def test_the_least_is_what_devices_must_be_busy_and_more_load_needs_no_fewer(
     assert later.high is not None and less.high is not None and later.high >= less.high - 1
 
 
+@pytest.mark.parametrize("growth", [-0.1, 0.0, 0.1])
+def test_a_load_that_the_aliases_in_use_just_carry_needs_what_its_neighbours_need(growth: float) -> None:
+    """Six volumes keep nine devices busy at 1.5; next to it no queue settles with the three aliases in use."""
+    runs = [offered(busy, volumes=6, aliases=3) for busy in (1.49, 1.4967, 1.4995, 1.5)]
+    found = need([(run,) for run in runs], EXACT, growth=growth)
+    assert len({(each.low, each.count, each.high) for each in found}) == 1
+    assert found[0].count is not None
+
+
 def test_the_end_is_the_same_demand_at_a_rate_that_one_device_carries() -> None:
     run = offered(1.5, volumes=3, aliases=4)
     (end,) = run.ends
