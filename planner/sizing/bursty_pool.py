@@ -40,13 +40,19 @@ class SizedDraws(Sized):
         self.decided = "saturated" if self.saturated else "bursty demand"
 
     @cached_property
+    def before(self) -> SizedDraws:
+        """The same before the demand grew."""
+        if self.pool is self.measured:
+            return self
+        return SizedDraws(self.runs, self.law, self.target, 0.0, self.measured)
+
+    @cached_property
     def ends(self) -> tuple[int, int, int]:
         """Count and range by the draws; more demand needs no fewer, less no more."""
         found = self.pool.point_and_range(self.target)
-        if self.pool is self.measured:
+        if self.before is self:
             return found
-        bound = max if self.growth > 0 else min
-        point, low, high = map(bound, found, self.measured.point_and_range(self.target))
+        point, low, high = map(max if self.growth > 0 else min, found, self.before.ends)
         return point, low, high
 
     @property
@@ -66,17 +72,26 @@ class SizedDraws(Sized):
         return self.ends[0]
 
     def model(self, counts: Array) -> Performance:
-        """The quantile of the draws that the count is."""
-        return _rows(self.pool, counts)
+        """The quantile of the draws that the count is; with more demand nothing waits shorter by its service times."""
+        found = self.pool.predict(counts.astype(np.int64))
+        queue = np.minimum.accumulate(found.queue)
+        if self.before is not self:
+            before, bound = self.before.model(counts), np.maximum if self.growth > 0 else np.minimum
+            queue = bound(
+                queue, before.queued * (found.rate * found.service) / (before.io_rate * before.service_time)
+            )
+        rows = curve(counts, found.rate, found.service, queue, self.pool.candidates.volumes)
+        without, fails = (np.broadcast_to(each, counts.shape) for each in (found.no_alias, found.waits))
+        return with_fails(rows, without, fails)
 
     def model_before(self, counts: Array) -> Performance:
         """The same, not grown."""
-        return _rows(self.measured, counts)
+        return self.before.model(counts)
 
     def others(self) -> list[int]:
         """Ends of the range of the draws; the upper one rises with a count that the measurements have raised."""
-        point, low, high = self.ends
-        return [low, math.ceil(high * max(self.count / max(point, 1), 1.0))]
+        before, (_, low, high) = self.before, self.ends
+        return [low, math.ceil(high * max(before.count / max(before.ends[0], 1), 1.0))]
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Rate over the candidates of all volumes; response by the quantiles of the queue that bound the range.
@@ -203,15 +218,6 @@ def _with_queues(runs: Sequence[Run]) -> list[Run]:
 def row_of(run: Run) -> PoolRow:
     """A measurement of a pool as `read_pools` takes it."""
     return PoolRow(run.io_rate, run.service, spaced(run.queued), run.aliases, run.together)
-
-
-def _rows(pool: DrawnPool, counts: Array) -> Performance:
-    """Figures of the pool with each number of aliases."""
-    found = pool.predict(counts.astype(np.int64))
-    queue = np.minimum.accumulate(found.queue)
-    rows = curve(counts, found.rate, found.service, queue, pool.candidates.volumes)
-    without, fails = (np.broadcast_to(each, counts.shape) for each in (found.no_alias, found.waits))
-    return with_fails(rows, without, fails)
 
 
 def _deviation(values: Array, weight: Array) -> float:

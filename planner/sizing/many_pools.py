@@ -241,8 +241,8 @@ def _row(pool: MeasuredPool, found: Need, floor: float) -> PoolCount:
     """The row of one pool; without an answer, why."""
     if not pool.runs:
         return PoolCount(
-            name=pool.name, volumes=pool.volumes, in_use=pool.aliases, recommended=0, range=(0, 0), rule_of_thumb=0,
-            classic=0, notes=("no I/O",),
+            name=pool.name, volumes=pool.volumes, in_use=pool.aliases, recommended=0, range=(0, 0),
+            rule_of_thumb=pool.aliases, classic=0, notes=("no I/O",),
         )  # fmt: skip
     run = pool.runs[-1]
     measured = PoolCount(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Container
 from dataclasses import replace
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ from planner.sizing.volumes import (
     rates_differ,
     think_in_use,
 )
+from tests.demand.accuracy import run_of
 
 EXACT = Law(inflation=0.0, redrive_time=0.0, model_error=0.0)
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.05, axes=((0.2, 0.0), (0.0, 0.6)))
@@ -370,6 +372,31 @@ def test_a_measurement_that_misses_the_target_misses_it_with_more_demand(growth:
     measured, more = (planner.aliases(kind="volume", growth=each, **numbers) for each in (0.0, growth))
     assert isinstance(measured, planner.sizing.AliasAnswer) and isinstance(more, planner.sizing.AliasAnswer)
     assert measured.range[0] == more.range[0] == 3
+
+
+BURSTY_POOLS = (  # rate [1/s], service [ms] and queue of each volume; aliases in use, inflation, redrive time [us]
+    ([219.4, 363.3, 44.8, 102.0, 274.6, 97.6, 57.2], [0.33, 0.44, 0.99, 1.83, 0.44, 2.72, 1.62],
+     [25.39, 5.89, 0.26, 1.8, 0.02, 0.53, 3.23], 0, 0.1, 0.0),
+    ([24.3, 193.6, 46.3, 398.1, 35.7, 93.8, 124.6, 53.8, 504.6, 629.4],
+     [1.29, 0.34, 3.07, 0.38, 1.31, 1.36, 1.06, 2.16, 1.07, 0.44],
+     [2.64, 0.6, 0.38, 7.18, 0.0, 0.03, 0.07, 0.14, 1.05, 1.05], 0, 0.18, 50.0),
+    ([18.7, 317.8, 226.7, 73.5, 11.5, 51.5, 135.8, 29.9], [2.14, 1.21, 2.25, 0.84, 4.63, 0.8, 2.58, 4.62],
+     [0.0, 0.02, 0.04, 0.0, 0.0, 0.0, 0.02, 0.02], 8, 0.1, 20.0),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("rate", "service", "queued", "aliases", "inflation", "gap"), BURSTY_POOLS)
+def test_a_bursty_pool_needs_no_fewer_with_more_demand_and_no_more_with_less(
+    rate: list[float], service: list[float], queued: list[float], aliases: int, inflation: float, gap: float
+) -> None:
+    """Service times shrink with the demand, waits of its bursts do not; and a raised count widens the upper end."""
+    run = run_of(np.array([rate, np.array(service) * 1e-3, queued]), aliases, listing=True, pool=True)
+    law = Law(inflation=inflation, redrive_time=gap * 1e-6, model_error=0.02)
+    growth = (-0.4, -0.05, 0.0, 0.05, 0.1, 0.3)
+    found = need([(run,)] * len(growth), law, growth=growth)
+    counts, highs = ([of(each) for each in found] for of in (attrgetter("count"), attrgetter("high")))
+    assert {each.decided for each in found} == {"bursty demand"}
+    assert counts == sorted(counts) and highs == sorted(highs)
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.25, 0.5, 1.0])
