@@ -100,7 +100,7 @@ class Interval:
         """Whether a number lies inside, ends included."""
         return (self.low <= number) & (number <= self.high)
 
-    def strain(self, guess: Number) -> Any:
+    def residual(self, guess: Number) -> Any:
         """Normalized residual of a guess: its distance from the value in half widths; for numbers without a unit."""
         import numpy as np
 

@@ -48,7 +48,7 @@ def test_elements_are_kept_where_a_mask_says_so() -> None:
 
 def test_strain_counts_halves_on_either_side() -> None:
     uneven = Interval(0.0, 1.0, 4.0)
-    assert [float(uneven.strain(guess)) for guess in (0.0, 1.0, 2.5)] == [-1.0, 0.0, 0.5]
+    assert [float(uneven.residual(guess)) for guess in (0.0, 1.0, 2.5)] == [-1.0, 0.0, 0.5]
 
 
 def test_a_quotient_takes_the_worst_case() -> None:

@@ -29,7 +29,7 @@ def table_rows(system: str, models: tuple[str, ...], name: str, rows: tuple[Any,
     (listed,) = intervals(read(data_path("hyperpav", f"{name}.listing")))
     (run,) = system_runs(listed)
     answers = [sizing.aliases(run, Law.from_model(model)) for model in models]
-    counts = [f"{a.recommended}, {a.spread}" for a in answers]
+    counts = [f"{a.recommended}, {a.range_text}" for a in answers]
     lines = [f"| {system}: aliases, range | {rows[-1][0]} tried | " + " | ".join(counts) + " |"]
     for aliases, rate, response in rows:
         rates = [float(a.rows.io_rate[aliases]) for a in answers]

@@ -12,8 +12,8 @@ from planner import library, render, units
 from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import PROBABILITY
 from planner.calibrate.least_squares import Comparison
+from planner.calibrate.posterior import PosteriorSample
 from planner.calibrate.problem import Observation
-from planner.calibrate.spread import Spread
 from planner.errors import InputError
 from planner.library import Status
 from planner.quantity import Quantity, column
@@ -182,7 +182,7 @@ class Fit(Calibration):
 
     `population` is the number of requesters per volume, given or likeliest; `population_status` says which, or "not
     determined". `chi_square` sums the squared residuals of the fitted runs and priors; compare it with `degrees_left`.
-    `spread` is the posterior sample, None where not requested. `observations` are the runs in the order of
+    `posterior` is the posterior sample, None where not requested. `observations` are the runs in the order of
     `comparisons`, including the `outlier` that was left out. `saturated`: all devices were busy in every run, so that
     the runs show the capacity of the devices, not the demand. `model` can be written to a file and asked.
     """
@@ -192,7 +192,7 @@ class Fit(Calibration):
     population: int
     population_status: Status
     chi_square: float
-    spread: Spread | None
+    posterior: PosteriorSample | None
     outlier: Outlier | None
     saturated: bool
     observations: tuple[Observation, ...]
@@ -212,16 +212,16 @@ class Fit(Calibration):
     @property
     def populations(self) -> dict[int, float]:
         """Probability of each number of requesters, the likeliest first."""
-        if self.spread is None:
+        if self.posterior is None:
             return {self.population: 1.0}
-        return {each.population: each.weight for each in self.spread.components}
+        return {each.population: each.weight for each in self.posterior.components}
 
     def population_interval(self) -> tuple[float, float | None]:
         """Requesters of a volume, 90 %."""
-        if self.population_status == "fixed" or self.spread is None:
+        if self.population_status == "fixed" or self.posterior is None:
             known = [run.population or self.population for run in self.observations]
             return min(known), max(known)
-        low, high = self.spread.interval("population", PROBABILITY)
+        low, high = self.posterior.interval("population", PROBABILITY)
         return low, None if self.population_status == "not determined" else high
 
     @property

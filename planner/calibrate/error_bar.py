@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from planner import library
-from planner.calibrate.spread import points
+from planner.calibrate.posterior import points
 from planner.devices.kinds import KINDS
 from planner.devices.parameters import POPULATION, THINK_TIME, Figures, Scenario
 from planner.errors import InputError, ReportError
@@ -108,7 +108,7 @@ def _ends(shown: Quantity, drawn: Figures, fit: library.FitQuality) -> tuple[Arr
     degrees = fit.degrees_of_freedom
     if degrees is not None and degrees < 1:
         return np.zeros(values.shape[-1]), most.max(axis=0)
-    return central(np.clip(smeared(values, law_error(fit), size), 0.0, np.tile(most, (NORMAL.size, 1))))
+    return central(np.clip(convolved(values, law_error(fit), size), 0.0, np.tile(most, (NORMAL.size, 1))))
 
 
 def _open(
@@ -268,7 +268,7 @@ def law_errors(fit: library.FitQuality) -> Array:
     return np.asarray(law_error(fit) * NORMAL)
 
 
-def smeared(values: Array, model_error: float, size: Array | float = 1.0) -> Array:
+def convolved(values: Array, model_error: float, size: Array | float = 1.0) -> Array:
     """Add the model error, a share of `size`, to the prediction of every parameter set, (9 x sets, scenarios)."""
     noise = model_error * NORMAL[:, None, None]
     finite = np.where(np.isfinite(size), size, 0.0)

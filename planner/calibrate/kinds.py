@@ -99,7 +99,7 @@ def _model(
 
 
 def _alternatives(found: Fit) -> tuple[library.Alternative, ...] | None:
-    if found.spread is None:
+    if found.posterior is None:
         return None
     free = tuple(e.parameter.file_key for e in found.estimates.values() if e.status != "fixed")
     return tuple(
@@ -107,7 +107,7 @@ def _alternatives(found: Fit) -> tuple[library.Alternative, ...] | None:
             population=each.population, share=library.rounded(each.weight), parameters=free,
             **rounded_normal(each.center, each.covariance),
         )
-        for each in found.spread.components
+        for each in found.posterior.components
     )  # fmt: skip
 
 

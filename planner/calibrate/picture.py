@@ -23,7 +23,7 @@ LIKELIEST: Final = ("io_rate", "response_time", "service_time", "queued", "wait_
 
 def draw_fit(found: Fit, axes: style.Axes | None) -> style.Axes:
     """The model of volumes or pools over their aliases, with the runs; the residuals below."""
-    if found.model is None or found.spread is None:
+    if found.model is None or found.posterior is None:
         return draw_costs(found, axes)
     axes, *below = style.begin(axes, found.headline, panels=2)
     runs = found.observations

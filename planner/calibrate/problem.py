@@ -181,16 +181,16 @@ def totals(observations: Sequence[Observation], population: float, values: Array
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prior:
-    """Log-normal prior: `median` (of a time, over the service time) and `spread` of the logarithm."""
+    """Log-normal prior: `median` (of a time, over the service time) and standard `deviation` of its logarithm."""
 
     median: float
-    spread: float
+    deviation: float
 
 
 PRIORS: Final[Mapping[str, Prior]] = {
-    "inflation": Prior(median=0.12, spread=1.0),
-    "redrive_time": Prior(median=0.05, spread=1.0),
-    "think_time": Prior(median=0.12, spread=1.5),
+    "inflation": Prior(median=0.12, deviation=1.0),
+    "redrive_time": Prior(median=0.05, deviation=1.0),
+    "think_time": Prior(median=0.12, deviation=1.5),
 }
 
 
@@ -253,7 +253,7 @@ class Problem(LeastSquares):
         known = {key: np.full(len(points), math.log(value)) for key, value in self.fixed.items() if value > 0}
         at = known | {KEYS[k]: points[:, place] for place, k in enumerate(self.free)}
         columns = [
-            (at[key] - (0.0 if key == "inflation" else at["service_time"]) - math.log(prior.median)) / prior.spread
+            (at[key] - (0.0 if key == "inflation" else at["service_time"]) - math.log(prior.median)) / prior.deviation
             for key, prior in self.priors.items()
             if key not in self.fixed
         ]  # fmt: skip
@@ -288,12 +288,12 @@ class Solution:
         return np.asarray(np.linalg.pinv(self.jacobian.T @ self.jacobian), dtype=np.float64)
 
     def undetermined(self, key: str, most: float = 0.8) -> bool:
-        """Whether the data hardly determine a free parameter: more than `most` of the prior's spread is left."""
+        """Whether the data hardly determine a free parameter: more than `most` of the prior's deviation is left."""
         place, prior = self.problem.free.index(KEYS.index(key)), self.problem.priors.get(key)
-        return prior is not None and bool(self.covariance[place, place] > (most * prior.spread) ** 2)
+        return prior is not None and bool(self.covariance[place, place] > (most * prior.deviation) ** 2)
 
     @property
-    def log_odds(self) -> float:
+    def log_weight(self) -> float:
         """Log evidence for this number of requesters: prior 1 / N, misfit, volume of the posterior."""
         _, log_det = np.linalg.slogdet(self.jacobian.T @ self.jacobian)
         return -0.5 * (self.chi_square + float(log_det)) + math.log(share_of(self.population))
@@ -372,11 +372,11 @@ def search(
 ) -> list[Solution]:
     """Fit for the given number of requesters, or for all numbers that the data allow.
 
-    A number with log odds `far` below the best is left out; `in_a_row` of them end the search.
+    A number with log weight `far` below the best is left out; `in_a_row` of them end the search.
     """
     if near:
         again = [solve(replace(problem, population=each.population), [each.logs]) for each in near]
-        return sorted(again, key=lambda each: -each.log_odds)
+        return sorted(again, key=lambda each: -each.log_weight)
     if population is not None:
         asked = replace(problem, population=population)
         return [solve(asked, starts(asked))]
@@ -390,14 +390,14 @@ def search(
         except CalibrationError as error:
             trouble = str(error)
             continue
-        best = max(each.log_odds for each in found)
-        behind = behind + 1 if found[-1].log_odds < best - far else 0
+        best = max(each.log_weight for each in found)
+        behind = behind + 1 if found[-1].log_weight < best - far else 0
         if behind == in_a_row:
             break
     if not found:
         raise CalibrationError(trouble)
-    best = max(each.log_odds for each in found)
-    return sorted((s for s in found if s.log_odds >= best - far), key=lambda each: -each.log_odds)
+    best = max(each.log_weight for each in found)
+    return sorted((s for s in found if s.log_weight >= best - far), key=lambda each: -each.log_weight)
 
 
 OPEN_CHI_SQUARE: Final = 2.71  # smallest rise of chi-square that excludes a bound, 90 %

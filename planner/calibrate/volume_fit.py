@@ -11,6 +11,7 @@ import numpy as np
 from planner.calibrate.calibration import Estimate, Fit, Outlier, correlations, given, known_parameters
 from planner.calibrate.error_bar import PROBABILITY
 from planner.calibrate.least_squares import with_likely_error
+from planner.calibrate.posterior import PosteriorSample, posterior_sample
 from planner.calibrate.problem import (
     KEYS,
     PARAMETERS,
@@ -25,7 +26,6 @@ from planner.calibrate.problem import (
     search,
     starts,
 )
-from planner.calibrate.spread import Spread, spread_of
 from planner.devices.parameters import POPULATION
 from planner.errors import CalibrationError, InputError
 from planner.library import Status
@@ -91,25 +91,27 @@ def fit(
         _check_error(solutions[0])
     left = _left(solutions[0])
     degrees = solutions[0].problem.degrees(left)
-    spread = spread_of(solutions, degrees) if intervals else None
+    posterior = posterior_sample(solutions, degrees) if intervals else None
     best = solutions[0]
-    if spread is not None:
-        likeliest = spread.components[0].population
+    if posterior is not None:
+        likeliest = posterior.components[0].population
         best = next(each for each in solutions if each.population == likeliest)
-        _check_service(best, spread)
+        _check_service(best, posterior)
     busy = saturated(best)
     endless = busy and "think_time" not in known
-    more = not given and (endless or (spread is not None and more_requesters_as_well(solutions)))
+    more = not given and (endless or (posterior is not None and more_requesters_as_well(solutions)))
     return Fit(
         population=best.population,
         population_status="fixed" if given else "not determined" if more else "fitted",
-        estimates=_estimates(best, spread, sorted(solutions, key=lambda each: each is not best), more=more),
+        estimates=_estimates(
+            best, posterior, sorted(solutions, key=lambda each: each is not best), more=more
+        ),
         comparisons=replace(best.problem, observations=observations).compared(best.logs),
         chi_square=best.chi_square,
         model_error=best.problem.model_error,
         degrees=degrees,
         correlation=correlations([KEYS[k] for k in best.problem.free], best.covariance),
-        spread=spread,
+        posterior=posterior,
         outlier=outlier,
         saturated=busy,
         observations=observations,
@@ -192,11 +194,11 @@ def _check_error(best: Solution, most: float = 0.3) -> None:
     )
 
 
-def _check_service(best: Solution, spread: Spread, most: float = 0.5) -> None:
+def _check_service(best: Solution, posterior: PosteriorSample, most: float = 0.5) -> None:
     """Refuse a service time with a standard deviation of its logarithm above `most`."""
     if "service_time" in best.problem.fixed:
         return
-    low, high = spread.interval("service_time", 0.68)
+    low, high = posterior.interval("service_time", 0.68)
     if np.log(high / low) / 2 > most:
         raise CalibrationError(
             f"not even the service time is determined: {low * 1e3:.3g} to {high * 1e3:.3g} ms fit as well; give "
@@ -205,7 +207,7 @@ def _check_service(best: Solution, spread: Spread, most: float = 0.5) -> None:
 
 
 def _estimates(
-    best: Solution, spread: Spread | None, solutions: Sequence[Solution], *, more: bool
+    best: Solution, posterior: PosteriorSample | None, solutions: Sequence[Solution], *, more: bool
 ) -> dict[str, Estimate]:
     problem, covariance, values = best.problem, best.covariance, best.values
     start = problem.values(starts(problem)[0][None])[0]
@@ -217,7 +219,9 @@ def _estimates(
             continue
         error = float(np.sqrt(covariance[problem.free.index(k), problem.free.index(k)]))
         status = _status(best, k)
-        low, high = (None, None) if spread is None else _interval(solutions, spread, key, status, more=more)
+        low, high = (
+            (None, None) if posterior is None else _interval(solutions, posterior, key, status, more=more)
+        )
         found[key] = Estimate(parameter, values[key], values[key] * error, status, float(start[k]), low,
             high)  # fmt: skip
     return found
@@ -233,10 +237,10 @@ def _status(best: Solution, k: int) -> Status:
 
 
 def _interval(
-    solutions: Sequence[Solution], spread: Spread, key: str, status: Status, *, more: bool
+    solutions: Sequence[Solution], posterior: PosteriorSample, key: str, status: Status, *, more: bool
 ) -> tuple[float | None, float | None]:
     """Central 90 % interval; open where the data, without the prior, do not exclude the bound."""
-    low, high = spread.interval(key, PROBABILITY)
+    low, high = posterior.interval(key, PROBABILITY)
     parameter = PARAMETERS[KEYS.index(key)]
     think, tried = key == "think_time", solutions[:POPULATIONS_NEAR]
     vague = status != "fitted"

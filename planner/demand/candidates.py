@@ -56,7 +56,7 @@ class Candidates:
     * `demands`: parameters, in units of the service time of a lone I/O.
     * `service_time`: of a lone I/O under each candidate [s].
     * `weight`: prior times likelihood, one a volume in total.
-    * `strain`: how far the printed digits are strained; 1 is the limit of what they leave open.
+    * `residual`: normalized residual: 1 is the limit of what the printed digits leave open.
     * `ratio`: measured wait, less half a digit, over that of Poisson arrivals, (volumes,).
     * `wait`: mean wait of each candidate without aliases [service times].
     * `rows`: what was measured.
@@ -70,7 +70,7 @@ class Candidates:
     demands: Demands
     service_time: Array
     weight: Array
-    strain: Array
+    residual: Array
     ratio: Array
     wait: Array
     rows: MeasuredRows
@@ -91,7 +91,7 @@ class Candidates:
     @property
     def fits(self) -> Flags:
         """Which candidates lie inside the printed digits."""
-        return np.asarray(self.used & (self.strain <= 1.0))
+        return np.asarray(self.used & (self.residual <= 1.0))
 
     @property
     def kept(self) -> Flags:
@@ -141,7 +141,7 @@ class Candidates:
         """Candidates of some of the volumes."""
         return replace(
             self, demands=self.demands.of(index), service_time=self.service_time[index], weight=self.weight[index],
-            strain=self.strain[index], ratio=self.ratio[index], wait=self.wait[index], rows=self.rows.of(index),
+            residual=self.residual[index], ratio=self.ratio[index], wait=self.wait[index], rows=self.rows.of(index),
             others=tuple(rows.of(index) for rows in self.others),
             growth=np.broadcast_to(self.growth, self.ratio.shape)[index],
             excess=None if self.excess is None else self.excess[index],

@@ -77,7 +77,7 @@ class DrawnPool:
     shares: Array  # how much the bursts of its volumes come together in each draw, (draws,)
     likely: Array  # weight of each draw, (draws,)
     wanted: Array  # mean aliases in use in each draw where there are enough, (draws,)
-    crowd: Array  # mean square of the aliases that each volume uses where there are enough
+    second_moment: Array  # mean square of the aliases that each volume uses where there are enough
     busy: Array  # mean I/Os in service and rate [1/s] then
     rate: Array
     alone: Array  # I/Os queued [1] and rate [1/s] without aliases
@@ -224,7 +224,7 @@ class DrawnPool:
         """I/Os queued at each volume, (volumes, counts), in proportion to what each sends beyond its base."""
         total = self.queued(aliases)
         left = np.clip(total / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
-        many = self.crowd / max(float(self.crowd.sum()), 1e-300)
+        many = self.second_moment / max(float(self.second_moment.sum()), 1e-300)
         few = self.alone / max(float(self.alone.sum()), 1e-300)
         share = many[:, None] * (1 - left) + few[:, None] * left
         return np.asarray(share * total)

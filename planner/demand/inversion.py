@@ -217,14 +217,14 @@ def strains(rate: Array, queue: Array, busy: Array, rows: MeasuredRows) -> tuple
     """Normalized residuals of service time and queue of a guess: 1 is half of the width of the rounding."""
     service = Interval(rows.service_low, rows.service, rows.service_high) / rows.service
     return (
-        service.strain(busy / (rows.rate * rows.service)),
-        Interval(rows.queue_low, rows.queue, rows.queue_high).strain(queue),
+        service.residual(busy / (rows.rate * rows.service)),
+        Interval(rows.queue_low, rows.queue, rows.queue_high).residual(queue),
     )
 
 
-def on_edge(strain: Array) -> Array:
+def on_edge(residual: Array) -> Array:
     """Residuals, exactly 1 where next to it: one requester, who never waits, lies there at a queue of .00 and fits."""
-    return np.where(np.isclose(strain, 1.0, rtol=0.0, atol=1e-6), 1.0, strain)
+    return np.where(np.isclose(residual, 1.0, rtol=0.0, atol=1e-6), 1.0, residual)
 
 
 def fewest(

@@ -200,7 +200,7 @@ def pool_of(
         shares=np.append(np.zeros(of_draws.size), curves.shares),
         likely=np.append(of_draws, of_curves * curves.likely),
         wanted=np.append(queues[0, : of_draws.size] / HELD, curves.wanted),  # E[O] = E[(O - 0)+]
-        crowd=mean([use.second_moment for use in uses]),
+        second_moment=mean([use.second_moment for use in uses]),
         busy=mean([use.mean(use.busy) for use in uses]), rate=mean([use.mean(use.rate) for use in uses]),
         alone=_at_least(mean(alone), candidates.rows.queue.sum() if row.aliases else 0.0),
         alone_rate=mean([use.mean(use.alone_rate) for use in uses]),

@@ -157,7 +157,7 @@ def read_pool_at_several(
     for aliases, measured in rows_of:
         likely = likely * np.exp(-0.5 * misfit(_at(found, aliases), measured) ** 2)
         ties[aliases] = tie(_at(found, aliases), measured)
-    shares = _pace_shares(found, rows_of[-1][1])
+    shares = _rise_shares(found, rows_of[-1][1])
     if growth:
         found = read(growth)
     # Between two measured counts the logarithms of what draws miss are interpolated; more aliases, less queue.
@@ -169,7 +169,7 @@ def read_pool_at_several(
     if fails is not None:
         fails = fails * np.divide(queues, found.queues, out=np.ones_like(queues), where=found.queues > 0)
     likely = likely / likely.max() if likely.max() > 0 else found.likely
-    return _paced(replace(found, queues=queues, fails=fails, likely=likely, others=rows_of), shares)
+    return _risen(replace(found, queues=queues, fails=fails, likely=likely, others=rows_of), shares)
 
 
 def _at(pool: DrawnPool, aliases: int) -> Array:
@@ -177,7 +177,7 @@ def _at(pool: DrawnPool, aliases: int) -> Array:
     return np.asarray(pool.queues[min(aliases, pool.queues.shape[0] - 1)])
 
 
-def _pace_shares(pool: DrawnPool, rows: MeasuredRows) -> tuple[float, float]:
+def _rise_shares(pool: DrawnPool, rows: MeasuredRows) -> tuple[float, float]:
     """Fractions of the predicted changes of rate and service time that a row with aliases shows, between 0 and 1.
 
     Both change from their value without aliases to that with enough in proportion to the share q of the queue that is
@@ -199,7 +199,7 @@ def _pace_shares(pool: DrawnPool, rows: MeasuredRows) -> tuple[float, float]:
     )
 
 
-def _paced(pool: DrawnPool, shares: tuple[float, float]) -> DrawnPool:
+def _risen(pool: DrawnPool, shares: tuple[float, float]) -> DrawnPool:
     """The pool with these fractions of the predicted rise of rate and service time."""
     before, after = services(pool)
     rate = pool.alone_rate + (pool.rate - pool.alone_rate) * shares[0]

@@ -52,7 +52,7 @@ class Scales:
     of_beside: float = 0.4  # of requesters or groups beside open arrivals, to those alone
     dense: float = 0.45  # load above which groups would hardly leave the volume idle
     least_grouped: float = 0.25  # r below which no group can be
-    crowd: float = 10.0  # wait from which on more requesters of one volume are less and less likely
+    many_waiting: float = 10.0  # wait from which on more requesters of one volume are less and less likely
     fewer: float = 4.0
     flush: float = 20.0  # wait from which on flushes are as likely as phases of overload
     seldom: float = 0.25  # load below which they are
@@ -64,7 +64,7 @@ TWO_ROWS: Final = Scales(batch=4.0, fixed=8.0, active=11.0, slow_beside=0.02)
 
 
 def weights(
-    demands: Demands, layout: Layout, wait: Array, ratio: Array, strain: Array, variable: Flags,
+    demands: Demands, layout: Layout, wait: Array, ratio: Array, residual: Array, variable: Flags,
     scales: Scales = ONE_ROW,
 ) -> Array:  # fmt: skip
     """Weights of the candidates, (volumes, candidates), summing to one a volume; 0 where a candidate cannot be."""
@@ -74,7 +74,7 @@ def weights(
     longer = np.exp(-(demands.batch - 1) / scales.fixed)
     r = ratio[:, None]
     grouped = np.where(demands.load > scales.dense, 0.2, 1.0)
-    crowded = np.exp(-wait / scales.active - np.maximum(wait - scales.crowd, 0) / scales.fewer)
+    crowded = np.exp(-wait / scales.active - np.maximum(wait - scales.many_waiting, 0) / scales.fewer)
     flushes = np.minimum(wait / scales.flush, 1.0) ** 2
     ordinary = {
         kinds.BATCHES: scales.of_batches * bursts,
@@ -93,21 +93,21 @@ def weights(
     for kind, each in ordinary.items():
         where = layout.columns(kind)
         found[:, where] = np.broadcast_to(each, found.shape)[:, where]
-    found = np.where(np.isfinite(strain), np.nan_to_num(found, nan=0.0), 0.0) * _beside(layout, scales)
+    found = np.where(np.isfinite(residual), np.nan_to_num(found, nan=0.0), 0.0) * _beside(layout, scales)
     _split(found, layout)
     column = layout.columns(kinds.VARIABLE)
-    could_be = np.isfinite(strain[:, column]) & (r > 1.0) & (r < scales.variable_up_to)
+    could_be = np.isfinite(residual[:, column]) & (r > 1.0) & (r < scales.variable_up_to)
     least = scales.variable_beside * found.sum(axis=1, keepdims=True)
     found[:, column] = could_be * np.maximum(found[:, column], least)
     column = layout.columns(kinds.SLOW)
-    could_be = np.isfinite(strain[:, column]) & (r > 1.0)
+    could_be = np.isfinite(residual[:, column]) & (r > 1.0)
     found[:, column] = could_be * scales.slow_beside * found.sum(axis=1, keepdims=True)
     total = found.sum(axis=1)
     steady = np.where(
         ratio <= STEADY_UP_TO, np.maximum(1.0, scales.steady * total),
         np.where((ratio <= scales.mixed_up_to) | (total <= 0), np.maximum(scales.steady_beside * total, 1e-6), 0.0),
     )  # fmt: skip
-    found += steady[:, None] * steady_shares(demands, layout, strain, variable, scales)
+    found += steady[:, None] * steady_shares(demands, layout, residual, variable, scales)
     whole: Array = found / found.sum(axis=1, keepdims=True)
     return whole
 
@@ -148,12 +148,14 @@ def _split(found: Array, layout: Layout) -> None:
         found[:, where] *= len(coarse) / max(where.stop - where.start, 1)
 
 
-def steady_shares(demands: Demands, layout: Layout, strain: Array, variable: Flags, scales: Scales) -> Array:
+def steady_shares(
+    demands: Demands, layout: Layout, residual: Array, variable: Flags, scales: Scales
+) -> Array:
     """Shares of the steady candidates in their weight, (volumes, candidates): those that fit, else the nearest."""
     steady = np.isin(layout.kind, kinds.STEADY)
     poisson = layout.kind == kinds.POISSON
-    fits: Flags = steady & (strain <= 1.0)
-    nearest = np.where(steady & np.isfinite(strain), strain, np.inf)
+    fits: Flags = steady & (residual <= 1.0)
+    nearest = np.where(steady & np.isfinite(residual), residual, np.inf)
     first = np.zeros_like(fits)
     first[np.arange(len(fits)), np.argmin(nearest, axis=1)] = True
     fits = np.where(fits.any(axis=1, keepdims=True), fits, first & np.isfinite(nearest))

@@ -145,9 +145,9 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     rate, queue, busy = (values[at].ravel() for values in (here.rate, here.queue, here.busy))
     with np.errstate(invalid="ignore", over="ignore"):
         of_service, of_queue = inversion.strains(rate, queue, busy, tiled)
-    strain = np.maximum(np.abs(of_service), np.abs(of_queue)).reshape(service_time.shape)
+    residual = np.maximum(np.abs(of_service), np.abs(of_queue)).reshape(service_time.shape)
     steady = np.isin(layout.kind, kinds.STEADY)
-    strain = np.where(steady, inversion.on_edge(strain), np.where(np.isfinite(strain), 0.0, np.nan))
+    residual = np.where(steady, inversion.on_edge(residual), np.where(np.isfinite(residual), 0.0, np.nan))
     # Of Poisson arrivals at the measured rate, whether or not they fit the queue.
     poisson = poisson_queue(rows, law)
     ratio = _ratio(rows, poisson)
@@ -155,30 +155,30 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     variable = (ratio <= priors.POISSON_RATIOS[1]) & (rows.queue_high / poisson >= priors.POISSON_RATIOS[0])
     with np.errstate(invalid="ignore"):
         alone = here.queue[0] / np.where(here.rate[0] > 0, here.rate[0], np.nan)
-    weight = priors.weights(demands, layout, alone, np.where(unknown, 0.0, ratio), strain, variable, scales)
+    weight = priors.weights(demands, layout, alone, np.where(unknown, 0.0, ratio), residual, variable, scales)
     weight[unknown] = 0.0
     weight[unknown, 0] = 1.0
-    strain = _on_both_sides(strain, of_queue.reshape(strain.shape), steady, ratio)
+    residual = _on_both_sides(residual, of_queue.reshape(residual.shape), steady, ratio)
     return Candidates(
-        law=law, layout=layout, demands=demands, service_time=service_time, weight=weight, strain=strain, ratio=ratio,
-        wait=alone, rows=rows,
+        law=law, layout=layout, demands=demands, service_time=service_time, weight=weight, residual=residual,
+        ratio=ratio, wait=alone, rows=rows,
     )  # fmt: skip
 
 
-def _on_both_sides(strain: Array, of_queue: Array, steady: Flags, ratio: Array) -> Array:
+def _on_both_sides(residual: Array, of_queue: Array, steady: Flags, ratio: Array) -> Array:
     """Where no steady candidate fits a calm row, the nearest on either side do: their residual is set to 1.
 
     Queues rise with the number of requesters, from one, who never waits, to Poisson arrivals and to bursts. The weights
     follow from the residuals as they were.
     """
-    strain = strain.copy()
-    known = np.where(steady & np.isfinite(strain), strain, np.inf)
+    residual = residual.copy()
+    known = np.where(steady & np.isfinite(residual), residual, np.inf)
     rows = np.flatnonzero((known.min(axis=1) > 1.0) & (ratio <= priors.STEADY_UP_TO))
     shorter, longer = (np.where(side, known, np.inf)[rows] for side in (of_queue < 0.0, of_queue > 0.0))
     for each in (shorter, longer):
         found = np.isfinite(shorter.min(axis=1)) & np.isfinite(each.min(axis=1))
-        strain[rows[found], each.argmin(axis=1)[found]] = 1.0
-    return strain
+        residual[rows[found], each.argmin(axis=1)[found]] = 1.0
+    return residual
 
 
 def steady_volumes(

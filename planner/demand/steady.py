@@ -232,7 +232,7 @@ class _Elements(ArrayFields):
 
 def _residual(known: Interval, guess: Array) -> Array:
     """Normalized residuals of guesses: 1 is half of the width of the rounding."""
-    return np.asarray(np.clip(np.nan_to_num(known.strain(guess), nan=1e6, posinf=1e6), -1e6, 1e6))
+    return np.asarray(np.clip(np.nan_to_num(known.residual(guess), nan=1e6, posinf=1e6), -1e6, 1e6))
 
 
 def _inverted(cases: Sequence[tuple[Run, float]], law: Law) -> list[Candidate]:

@@ -32,7 +32,7 @@ batch = Symbol("m", positive=True)
 c = Symbol("c", positive=True, integer=True)
 growth = Symbol("h", nonnegative=True)
 n = Symbol("n", nonnegative=True, integer=True)
-pace, weight = Function("mu"), Function("p")
+end_rate, weight = Function("mu"), Function("p")
 instants, stay, most, ratio, over, excess, total, queue, wait = sympy.symbols("a q mu_c theta T E G L_q W")
 
 
@@ -51,10 +51,12 @@ def _equations(exact: Exact) -> tuple[Equation, ...]:
     return (
         Equation(instants, rate / batch, "batches", "1/s"),
         Equation(stay, 1 - 1 / batch, "probability of one more I/O in the batch"),
-        Equation(pace(n), _rate(n), "rate at which n I/Os end", "1/s", index=below),
+        Equation(end_rate(n), _rate(n), "rate at which n I/Os end", "1/s", index=below),
         Equation(
             weight(n),
-            Piecewise((1, Eq(n, 0)), (weight(n - 1) * (stay * pace(n - 1) + instants) / pace(n), True)),
+            Piecewise(
+                (1, Eq(n, 0)), (weight(n - 1) * (stay * end_rate(n - 1) + instants) / end_rate(n), True)
+            ),
             "weight of n I/Os at the volume",
             index=below,
         ),

@@ -26,11 +26,11 @@ def queue_of(queued: Interval, io_rate: Interval, service: Interval, response: I
     """The queue of each volume as printed, by the response (Little's law), or within both; nan where unknown."""
     low = np.maximum(np.maximum(queued.low, (response.low - service.value) * io_rate.low), 0.0)
     high = np.minimum(queued.high, (response.high - service.value) * io_rate.high)
-    told = (response.value - service.value) * io_rate.value
+    by_response = (response.value - service.value) * io_rate.value
     width = queued.high - queued.low
     one_digit = width > 0.2 * queued.value  # or none
     sharper = one_digit & ((response.high - response.low) * io_rate.value < width)
-    value = np.minimum(np.maximum(np.where(sharper, told, queued.value), low), high)
+    value = np.minimum(np.maximum(np.where(sharper, by_response, queued.value), low), high)
     no_queue, no_response = np.isnan(queued.value), np.isnan(response.value)
     cases = [no_queue & no_response, no_queue, no_response | (low > high)]
     waits = zip(response - service, io_rate, strict=True)
@@ -45,9 +45,9 @@ def contradicts(
     queued: Interval, io_rate: Interval, service: Interval, response: Interval
 ) -> NDArray[np.bool_]:
     """Where a response is below the service time, or a queue is not rate x (response - service); nan: not measured."""
-    told = ((response - service) * io_rate).widened(HAIR * response.value * io_rate.value)
+    by_response = ((response - service) * io_rate).widened(HAIR * response.value * io_rate.value)
     below = response.high * (1 + HAIR) < service.low
-    return np.asarray(below | (queued.high < told.low) | (queued.low > told.high))
+    return np.asarray(below | (queued.high < by_response.low) | (queued.low > by_response.high))
 
 
 def check_response(
@@ -60,9 +60,11 @@ def check_response(
     if response.high * (1 + HAIR) < service.low:
         wanted = f"at least the service time, {shown:.4g} ms: it is service and wait together"
         raise InputError(f"response{of}", response.value / MILLISECOND, wanted, "ms")
-    told = (response - service) * io_rate
+    by_response = (response - service) * io_rate
     product = f"{io_rate.value:.4g}/s x ({response.value / MILLISECOND:.4g} - {shown:.4g}) ms"
-    allowed = f"{product} = {max(told.low, 0):.3g} to {told.high:.3g}: they contradict each other"
+    allowed = (
+        f"{product} = {max(by_response.low, 0):.3g} to {by_response.high:.3g}: they contradict each other"
+    )
     raise InputError(f"queue{of}", queued.value, f"what rate x (response - service) allows, {allowed}")
 
 
@@ -73,7 +75,7 @@ KNOWN: Final = 0.05  # relative width up to which the ends are one
 def rest_of_response(
     response: Interval, queued: Interval, io_rate: Interval, names: Sequence[str] = ()
 ) -> Interval:
-    """Service times [s] of volumes: responses without the wait, which is queue / rate (Little's law); nan: not told."""
+    """Service times [s] of volumes: responses without the wait, queue / rate (Little's law); nan where not known."""
     rest = response - queued / io_rate
     for k in (rest.high <= 0).nonzero()[0]:
         wait = float(queued.value[k] / io_rate.value[k]) / MILLISECOND
@@ -151,7 +153,7 @@ def without_queue(run: Run) -> Run:
 
         q = X S (b / (1 - X S) - 1)
 
-    wait, as in `service_bracket`. A device that is nearly always busy tells little of the demand, and an offered load
+    wait, as in `service_bracket`. A device that is nearly always busy shows little of the demand, and an offered load
     may be more than one carries: the end has rates that are smaller by one factor, so that no device is more than
     `MOST_USED` busy, and the demand that is read of it grows by that.
     Simulated volumes and pools (`python -m tests.demand.accuracy SEED 200 30 --unmeasured`, seeds 502 and 503): 84 to

@@ -181,10 +181,10 @@ def _by_others(rows: Rows, aliases: ArrayLike, shared: ArrayLike) -> Interval:
     numbers = rows.numbers
     measured = (numbers[name] for name in ("io_rate", "response", "utilization"))
     found = service_bracket(*measured, aliases=aliases, shared=shared)
-    told = (numbers["io_rate"].value > 0) & np.isfinite(numbers["queued"].value)
-    answered = numbers["response"].where(told, np.nan)
+    with_queue = (numbers["io_rate"].value > 0) & np.isfinite(numbers["queued"].value)
+    answered = numbers["response"].where(with_queue, np.nan)
     rest = rest_of_response(answered, numbers["queued"], numbers["io_rate"], rows.names)
-    return rest.where(told, found)
+    return rest.where(with_queue, found)
 
 
 def _filled(known: Interval, missing: NDArray[np.bool_], others: Interval) -> Interval:

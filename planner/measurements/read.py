@@ -202,7 +202,7 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
 
 
 def _named(sources: Iterator[Source]) -> Iterator[Source]:
-    """Number what has no name of its own, since measurements without dates are told apart by their source."""
+    """Number what has no name of its own, since measurements without dates are distinguished by their source."""
     many: Counter[str] = Counter()
     for each in sources:
         name = str(each.path)

@@ -51,17 +51,17 @@ def _direct(rest: Integers, n: Array, z: Array, s: Array, c: Array, i: Array | N
         below[part], carried[part] = _below(n.take(part), load.take(part), c.take(part), inflation)
     for part in _by_size(n - c, rest):
         many, servers, served, r = n.take(part), c.take(part), s.take(part), load.take(part)
-        pace = servers if i is None else servers / (1 + i.take(part) * (servers - 1))
+        service_rate = servers if i is None else servers / (1 + i.take(part) * (servers - 1))
         fewer, few_busy = below.take(part), carried.take(part)
-        upper, waiting, above = _above(many - servers, pace / r)
+        upper, waiting, above = _above(many - servers, service_rate / r)
         busy = few_busy + servers * upper
-        rate = busy if i is None else r * (many * fewer - few_busy) + pace * above
+        rate = busy if i is None else r * (many * fewer - few_busy) + service_rate * above
         total = upper + fewer
         throughput = rate / (total * served)
         result[0][part] = throughput
         result[1][part] = busy / total
         result[2][part] = waiting / total
-        result[4][part] = pace * above / rate
+        result[4][part] = service_rate * above / rate
         result[5][part] = served if i is None else busy / (throughput * total)
 
 
@@ -119,7 +119,7 @@ def _below(n: Array, load: Array, c: Array, i: Array | None) -> tuple[Array, Arr
     return lower, (load * n * lower - c) / (1 + load) if i is None else busy_below / term
 
 
-def _pace(present: Array, c: Array, i: Array) -> tuple[Array, Array]:
+def _service_rate(present: Array, c: Array, i: Array) -> tuple[Array, Array]:
     """Requests in service, and the service rate times S."""
     served = np.minimum(present, c)
     return served, served / (1 + i * np.maximum(served - 1, 0))
@@ -127,10 +127,17 @@ def _pace(present: Array, c: Array, i: Array) -> tuple[Array, Array]:
 
 def _add(sums: Array, term: Array, n: Array, present: Array, c: Array, i: Array) -> Array:
     """Add one state to the sums of `_means` and return its service rate times S."""
-    served, pace = _pace(present, c, i)
+    served, service_rate = _service_rate(present, c, i)
     waiting, thinking = present - served, term * (n - present)
-    sums += [term, term * served, term * waiting, term * pace, thinking, np.where(present >= c, thinking, 0)]
-    return pace
+    sums += [
+        term,
+        term * served,
+        term * waiting,
+        term * service_rate,
+        thinking,
+        np.where(present >= c, thinking, 0),
+    ]
+    return service_rate
 
 
 def _means(sums: Array, n: Array, s: Array, c: Array) -> Array:
@@ -153,7 +160,7 @@ def _any_size(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
     mode, high = np.zeros_like(n), n + 1
     while (high - mode > 1).any():  # largest m with p(m) >= p(m - 1), that is N - m + 1 >= Z mu(m)
         middle = np.floor((mode + high) / 2)
-        rises = n - middle + 1 >= load * _pace(middle, c, i)[1]
+        rises = n - middle + 1 >= load * _service_rate(middle, c, i)[1]
         mode, high = np.where(rises, middle, mode), np.where(rises, high, middle)
     _add(sums, np.ones_like(n), n, mode, c, i)
     _walk(sums, mode, n, load, c, i, step=-1)
@@ -179,7 +186,7 @@ def _walk(sums: Array, mode: Array, n: Array, load: Array, c: Array, i: Array, *
             if not rows.size:
                 return
         upper = present if step < 0 else present + 1
-        factor = load * _pace(upper, c, i)[1] / (n - upper + 1)
+        factor = load * _service_rate(upper, c, i)[1] / (n - upper + 1)
         with np.errstate(under="ignore"):
             term = term * (factor if step < 0 else 1 / factor)
         present = present + step
@@ -220,9 +227,9 @@ def saturated_with_gaps(s: Array, c: Array, i: Array, g: Array) -> tuple[Array, 
     """
     term, sums = np.ones_like(s), np.zeros((3, s.size))
     for k in range(int(c.max()) + 1):
-        served, pace = _pace(np.maximum(c - k, 0), c, i)
-        sums += [term, term * served, term * pace / s]
-        term = term * (pace / s) * g / (k + 1)
+        served, service_rate = _service_rate(np.maximum(c - k, 0), c, i)
+        sums += [term, term * served, term * service_rate / s]
+        term = term * (service_rate / s) * g / (k + 1)
         scale = np.where(term > LARGE, 1 / LARGE, 1.0)
         term = term * scale
         sums *= scale

@@ -75,14 +75,14 @@ def log_response_tail(y: Array, delay: Array, spare: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedDelay:
-    """Wait with limited room: a share `delay` of arrivals waits for 1 to `room` stages, each of rate `pace` [1/s].
+    """Wait with limited room: a share `delay` of arrivals waits for 1 to `room` stages of rate `stage_rate` [1/s].
 
     For M/M/c/K the weight of k stages is load^k, load = rho. For M/M/c//N, whose sources are `finite`, it is
     load^m / m!, load = c Z / S, for the m = room - k requesters that still think. `plain` without inflation.
     """
 
     room: Array
-    pace: Array
+    stage_rate: Array
     service: Array
     load: Array
     delay: Array
@@ -93,12 +93,14 @@ class StagedDelay:
         """Quantile; with inflation, only of the wait (all servers are then busy): own service depends on arrivals."""
         if own_service and not self.plain:
             return None
-        given = np.broadcast_arrays(-np.log1p(-p), self.room, self.pace, self.service, self.load, self.delay)
-        aim, room, pace, service, load, delay = (a.ravel() for a in given)
+        given = np.broadcast_arrays(
+            -np.log1p(-p), self.room, self.stage_rate, self.service, self.load, self.delay
+        )
+        aim, room, stage_rate, service, load, delay = (a.ravel() for a in given)
         if room.max() > (most := 5_000_000):
             name = "response_quantile" if own_service else "wait_quantile"
             raise InputError(name, int(room.max()), f"at most {most} places to wait")
-        ratio = 1 - 1 / (pace * service) if own_service else np.zeros(aim.size)
+        ratio = 1 - 1 / (stage_rate * service) if own_service else np.zeros(aim.size)
         result = np.zeros(aim.size)
         for part in batches(room + 1):
             chance = self._chances(room[part], load[part], delay[part])
@@ -109,7 +111,7 @@ class StagedDelay:
                 # waited at most `stage` stages, not yet served within them
                 serving = ratio[part] * serving + chance[:, stage]
                 tails[:, stage] += serving
-            result[part] = stage_quantile(aim[part], tails, ratio[part]) / pace[part]
+            result[part] = stage_quantile(aim[part], tails, ratio[part]) / stage_rate[part]
         return result.reshape(given[0].shape)
 
     def _chances(self, room: Array, load: Array, delay: Array) -> Array:
@@ -201,20 +203,24 @@ def _phase_quantile(aim: Array, station: Station, solution: OpenSolution, *, own
     level, law = station.servers + 1, station.law
     local, down = station.local(level), station.down(level)
     leaving = local.sum(-1) + down.sum(-1)
-    pace: Array = leaving.max(-1)
-    stay = _uniformized(local, leaving, pace)
-    end = down / pace[:, None, None]
+    stage_rate: Array = leaving.max(-1)
+    stay = _uniformized(local, leaving, stage_rate)
+    end = down / stage_rate[:, None, None]
     enough = 1e-13 * np.exp(-aim)  # relative to the tail at the quantile
-    own = (law.start, _uniformized(law.moves, law.moves.sum(-1) + law.leaves, pace)) if own_service else None
+    own = (
+        (law.start, _uniformized(law.moves, law.moves.sum(-1) + law.leaves, stage_rate))
+        if own_service
+        else None
+    )
     stages = _phase_tails(solution, stay, end, own, enough)
-    return stage_quantile(aim, stages, np.zeros(len(aim))) / pace
+    return stage_quantile(aim, stages, np.zeros(len(aim))) / stage_rate
 
 
-def _uniformized(moves: Array, leaving: Array, pace: Array) -> Array:
-    """Transition probabilities of one stage of rate `pace`, from the rates between states and of leaving them."""
-    step = moves / pace[:, None, None]
+def _uniformized(moves: Array, leaving: Array, stage_rate: Array) -> Array:
+    """Transition probabilities of one stage of rate `stage_rate`, from the rates between states and of leaving them."""
+    step = moves / stage_rate[:, None, None]
     k = np.arange(moves.shape[-1])
-    step[:, k, k] += 1 - leaving / pace[:, None]
+    step[:, k, k] += 1 - leaving / stage_rate[:, None]
     return step
 
 

@@ -89,12 +89,14 @@ def solve(
 
 
 def _station(group: StationGroup, full: Array) -> _Station:
-    if group.pace is None or group.pace.shape[-1] == 1:
+    if group.service_rates is None or group.service_rates.shape[-1] == 1:
         return _Station(group=group)
     visiting = np.where((group.demand > 0).any(axis=0), full, 0.0).sum(-1)
     length = min(int(visiting.max()), REACH) + 1
-    settled = min(length, group.pace.shape[-1]) + 1  # above this n the weights are a geometric series
-    weights = log_series(group.pace, group.load, settled)
+    settled = (
+        min(length, group.service_rates.shape[-1]) + 1
+    )  # above this n the weights are a geometric series
+    weights = log_series(group.service_rates, group.load, settled)
     step = weights[:, -1:] - weights[:, -2:-1]
     further = np.arange(1, max(length - settled, 0) + 1)
     weights = np.concatenate([weights, weights[:, -1:] + step * further], axis=-1)
@@ -161,10 +163,10 @@ def _residence(state: _State, stations: Sequence[_Station], seen: Array) -> Arra
     for k, station in enumerate(stations):
         group, demand = station.group, state.demands[..., k]
         each = seen[:, k] / group.copies[:, None]
-        if group.pace is None:
+        if group.service_rates is None:
             found[..., k] = demand
         elif station.gain is None:
-            found[..., k] = demand * (1 + each) / (group.pace[:, :1] - group.load[:, None])
+            found[..., k] = demand * (1 + each) / (group.service_rates[:, :1] - group.load[:, None])
         else:
             comes = (demand > 0).any(axis=0)
             found[..., k] = 0.0
@@ -175,7 +177,7 @@ def _residence(state: _State, stations: Sequence[_Station], seen: Array) -> Arra
 
 
 def _stretch(station: _Station, each: Array, k: int, state: _State) -> Array:
-    """Mean of (n + 1) / pace(n + 1) over the n that each class finds at a copy, shape (scenarios, classes).
+    """Mean of (n + 1) / rate(n + 1) over the n that each class finds at a copy, shape (scenarios, classes).
 
     p(n) is proportional to f(n) z^n times the weight of the rest of the network with n requesters less:
     the product of 1 / (Z / i + d) over the i that are left, as if each further one slowed the rest by d.
@@ -250,10 +252,10 @@ def _tilted(
 def _open_number(station: _Station, closed: Array) -> Array:
     """Mean open requests of a group, given its closed ones; linear for one server."""
     group = station.group
-    if group.pace is None or not group.load.any():
+    if group.service_rates is None or not group.load.any():
         return np.asarray(group.load * group.copies)
     if station.gain is None:
-        return np.asarray(group.load / (group.pace[:, -1] - group.load) * (group.copies + closed))
+        return np.asarray(group.load / (group.service_rates[:, -1] - group.load) * (group.copies + closed))
     assert station.log_weight is not None
     means = (closed / group.copies)[:, None]
     return np.asarray(group.load * group.copies * _tilted(station.log_weight, station.gain, means)[0][:, 0])

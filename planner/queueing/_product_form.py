@@ -19,18 +19,18 @@ from planner.results import Array
 class StationGroup:
     """Equal stations that share their visits evenly, for several scenarios.
 
-    `demand` (scenarios, classes) is that of all `copies` (scenarios,) together [s]; `pace` (scenarios, J) is the number
-    of requests that a copy serves when 1, 2, ..., J or more are there, None for a delay station; `load` (scenarios,)
-    are open requests at each copy [erlang].
+    `demand` (scenarios, classes) is that of all `copies` (scenarios,) together [s]; `service_rates` (scenarios, J) is
+    the number of requests that a copy serves when 1, 2, ..., J or more are there, None for a delay station; `load`
+    (scenarios,) are open requests at each copy [erlang].
     """
 
     demand: Array
-    pace: Array | None = None
+    service_rates: Array | None = None
     copies: Array
     load: Array
 
 
-def paces(servers: Array, most: int, load: Array) -> Array | None:
+def multi_server_rates(servers: Array, most: int, load: Array) -> Array | None:
     """min(j, servers), up to `most` requests; None if there are never more requests than servers."""
     if np.isinf(servers).all() or (not load.any() and (servers >= most).all()):
         return None
@@ -42,21 +42,21 @@ def paces(servers: Array, most: int, load: Array) -> Array | None:
     return np.minimum(counts, servers[:, None])
 
 
-def log_series(pace: Array, load: Array, most: int) -> Array:
+def log_series(service_rates: Array, load: Array, most: int) -> Array:
     """Ln of the weight of n closed requests at one copy, shape (scenarios, most + 1).
 
-    With open requests, f(n) is the sum over k of C(n + k, k) load^k / (pace(1) ... pace(n + k)): a finite sum while the
-    pace grows, then the tail of a negative binomial distribution. All in units of e^load.
+    With open requests, f(n) is the sum over k of C(n + k, k) load^k / (rate(1) ... rate(n + k)): a finite sum while the
+    service rate grows, then the tail of a negative binomial distribution. All in units of e^load.
     """
-    end = pace.shape[-1]
-    steps = np.log(pace[:, np.minimum(np.arange(max(most, end)), end - 1)])
-    logs = np.concatenate([np.zeros((len(pace), 1)), np.cumsum(steps, axis=-1)], axis=-1)
+    end = service_rates.shape[-1]
+    steps = np.log(service_rates[:, np.minimum(np.arange(max(most, end)), end - 1)])
+    logs = np.concatenate([np.zeros((len(service_rates), 1)), np.cumsum(steps, axis=-1)], axis=-1)
     if not load.any():
         return np.asarray(-logs[:, : most + 1])
     from scipy.special import betainc, gammaln, xlogy
 
-    last, ratio = pace[:, -1], load / pace[:, -1]
-    found = np.empty((len(pace), most + 1))
+    last, ratio = service_rates[:, -1], load / service_rates[:, -1]
+    found = np.empty((len(service_rates), most + 1))
     for n in range(most + 1):
         k = np.arange(max(end - n, 0), dtype=np.float64)
         choose = gammaln(n + k + 1) - gammaln(k + 1) - gammaln(n + 1)
@@ -76,14 +76,14 @@ def series(group: StationGroup, scale: Array, most: int) -> Array:
     """
     counts = np.arange(1, most + 1)
     copies = group.copies[:, None]
-    if group.pace is not None and group.pace.shape[-1] > 1:
-        log = log_series(group.pace, group.load, most) + np.arange(most + 1) * np.log(scale)[:, None]
+    if group.service_rates is not None and group.service_rates.shape[-1] > 1:
+        log = log_series(group.service_rates, group.load, most) + np.arange(most + 1) * np.log(scale)[:, None]
         return _power(np.exp(log - log.max(-1, keepdims=True)), group.copies)
     steps = np.log(scale)[:, None] - np.log(counts)
-    if group.pace is None:
+    if group.service_rates is None:
         steps = steps + np.log(copies)
     else:
-        steps = steps + np.log(counts + copies - 1) - np.log(group.pace - group.load[:, None])
+        steps = steps + np.log(counts + copies - 1) - np.log(group.service_rates - group.load[:, None])
     log = np.concatenate([np.zeros_like(copies), np.cumsum(steps, axis=-1)], axis=-1)
     return np.asarray(np.exp(log - log.max(-1, keepdims=True)))
 
@@ -143,8 +143,8 @@ class Network:
             scale = np.where(full > 0, full / alone, 1.0)
         busiest = np.ones(len(full))
         for group in groups:
-            if group.pace is not None:
-                capacity = group.copies * (group.pace[:, -1] - group.load)
+            if group.service_rates is not None:
+                capacity = group.copies * (group.service_rates[:, -1] - group.load)
                 busiest = np.maximum(busiest, (scale * group.demand).sum(-1) / capacity)
         shape = tuple(int(n) + 1 for n in full.max(axis=0))
         return cls(full=full, think=think, groups=tuple(groups), scale=scale / busiest[:, None], shape=shape)

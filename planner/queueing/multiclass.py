@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.queueing import _linearizer, checks
-from planner.queueing._product_form import Network, StationGroup, paces
+from planner.queueing._product_form import Network, StationGroup, multi_server_rates
 from planner.results import Array, Result, quantity
 
 LARGEST_EXACT: Final = 1_000  # points of the population lattice
@@ -199,7 +199,7 @@ class _Case:
         return [
             StationGroup(
                 demand=self.demands[at, :, k],
-                pace=paces(self.servers[at, k], most, self.load[at, k]),
+                service_rates=multi_server_rates(self.servers[at, k], most, self.load[at, k]),
                 copies=self.copies[at, k],
                 load=self.load[at, k],
             )

@@ -176,14 +176,14 @@ def _recursion(
     throughput, residence = np.zeros((scenarios, most + 1)), np.zeros((scenarios, most + 1, stations))
     queue = np.zeros((scenarios, stations))
     queues = np.where(np.isinf(servers), 0.0, 1.0)
-    pace = np.where(np.isinf(servers), 1.0, servers)
+    most_served = np.where(np.isinf(servers), 1.0, servers)
     # P(j requests at a station), j = 0..servers - 1; all stations of the empty network are empty.
     idle = {k: np.eye(1, int(servers[k])).repeat(scenarios, axis=0) for k in without}
     for n in range(1, most + 1):
         ahead = 1 + queues * queue
         for k, law in idle.items():
             ahead[:, k] += law[:, :-1] @ np.arange(law.shape[-1] - 1, 0, -1)
-        residence[:, n] = demands / pace * ahead
+        residence[:, n] = demands / most_served * ahead
         with np.errstate(divide="ignore"):  # a part of a network may take no time
             throughput[:, n] = n / (think + residence[:, n].sum(-1))
         with np.errstate(invalid="ignore"):

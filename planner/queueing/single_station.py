@@ -302,10 +302,16 @@ def finite_source(
     n, z, s, i = (a.reshape(shape) for a in (n, z, s, i))
     busy = np.minimum(n, servers)
     with np.errstate(over="ignore"):  # extreme times may overflow although no quantile is needed
-        pace = busy / (s * (1 + i * (busy - 1)) if inflated else s)
-        load = z * pace
+        stage_rate = busy / (s * (1 + i * (busy - 1)) if inflated else s)
+        load = z * stage_rate
     law = StagedDelay(
-        room=n - busy, pace=pace, service=sums[5], load=load, delay=sums[4], finite=True, plain=not inflated
+        room=n - busy,
+        stage_rate=stage_rate,
+        service=sums[5],
+        load=load,
+        delay=sums[4],
+        finite=True,
+        plain=not inflated,
     )
     return steady_of(sums, servers, law)
 
@@ -379,7 +385,7 @@ def mmck(
         service_time=s,
         stable=np.ones(c.shape, dtype=bool),
         law=StagedDelay(
-            room=k - c, pace=c / s, service=s, load=rate * s / c, delay=delay, finite=False, plain=True
+            room=k - c, stage_rate=c / s, service=s, load=rate * s / c, delay=delay, finite=False, plain=True
         ),
         blocking_probability=full / total,
     )

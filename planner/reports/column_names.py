@@ -138,11 +138,11 @@ class Plan:
 
     @property
     def no_queue(self) -> str:
-        """Which unused column may hold the queue that no other tells, and as what; empty where none looks like it."""
-        told_by = ("queued", "iosq", "response")
-        if {*told_by} & self.taken.keys():
+        """Which unused column may hold the queue that no other has, and as what; empty where none looks like it."""
+        shown_by = ("queued", "iosq", "response")
+        if {*shown_by} & self.taken.keys():
             return ""
-        near = next(((name, near) for name in told_by if (near := self._nearest(name))), None)
+        near = next(((name, near) for name in shown_by if (near := self._nearest(name))), None)
         return f"not used: {near[1]}, perhaps {near[0]}; `map` says which column is what" if near else ""
 
     @property

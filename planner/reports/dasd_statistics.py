@@ -185,7 +185,7 @@ def _sections(path: Path, text: str) -> Iterator[_Section]:
 
 
 def _place(text: str) -> tuple[str | None, str]:
-    """Name of the device that a line tells, and the rest of the line."""
+    """Name of the device of a line, and the rest of the line."""
     if match := _NAMED.match(text.strip()) or _PLACE.match(text.strip()):
         return match["name"], match.groupdict().get("rest") or ""
     return None, text

@@ -104,7 +104,7 @@ class Device:
 
 
 def is_header(line: Line) -> bool:
-    """Whether this is the lower line of the heading, which tells where the columns are."""
+    """Whether this is the lower line of the heading, which shows where the columns are."""
     words = line.text.split()
     return words[:2] == list(HEADINGS[:2]) or len(set(HEADINGS) & set(words)) > len(HEADINGS) // 2
 

@@ -65,7 +65,7 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
     rows = [(k, row) for k, row in every if _plausible(path, row, notes)]
     known = [each for each in seconds if each is not None]
     usual = float(np.median(known)) if known else None
-    told = [usual, *seconds[1:]]
+    intervals = [usual, *seconds[1:]]
     begin = None
     if starts[0] is not None and usual is not None and starts[0].year > 1:  # there is none before
         begin = starts[0] - timedelta(seconds=usual)
@@ -79,7 +79,7 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
     data: dict[str, Any] = {
         "start": [shown[k] for k, _ in rows],
         "utc_offset": [offsets[k] for k, _ in rows],
-        "interval": [told[k] for k, _ in rows],
+        "interval": [intervals[k] for k, _ in rows],
         "source": [None if shown[k] is not None else where[k] for k, _ in rows],
         "system": run.host,
         "device": [None if match is None else match[1].upper() for match in matches],

@@ -65,7 +65,7 @@ class RmfReport:
 
     @property
     def source(self) -> str | None:
-        """What tells the interval from others where its date has no one meaning."""
+        """What distinguishes the interval from others where its date has no one meaning."""
         return self.start or None if self.begin is None else None
 
     @property
@@ -347,13 +347,13 @@ def _supply(
             "tries": tries, "fails": None if tries is None or wait is None else round(wait * tries),
             "most_used": most, "line": line,
         })  # fmt: skip
-    untold = sorted({row["pool"] for row in rows if row["tries"] is None})
+    unknown = sorted({row["pool"] for row in rows if row["tries"] is None})
     notes.append(
         f"{path}: requests for an alias are taken as all I/Os of the control unit, fails as HPAV WAIT of them, "
         "to half of its last digit; its aliases as the most that were in use at once (HPAV MAX): it may have more."
     )
-    if untold:
-        notes.append(f"{path}: no I/O rate of LCU {listed(untold)}: give its DEVICE report.")
+    if unknown:
+        notes.append(f"{path}: no I/O rate of LCU {listed(unknown)}: give its DEVICE report.")
     types = {name: type_ for name, type_ in schema.dtypes(schema.SUPPLY).items() if name in rows[0]}
     aliases = pl.col("most_used").cast(pl.Int64).fill_null(0).max().over("system", "pool")
     whole = pl.DataFrame(rows, schema=types, strict=False).with_columns(

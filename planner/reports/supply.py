@@ -11,7 +11,7 @@ A counter that is lower than before has wrapped, has begun anew, or is an error:
 * Otherwise all counters of the record began anew: each fell or had stood at 0, and the first of them, which counts
   events, has since counted no more than its fastest step elsewhere allows. What it counted before, after the last
   record, is lost; what it shows was counted since.
-* Anything else is an error. So is a restart where no other step tells how fast the counter is.
+* Anything else is an error. So is a restart where no other step shows how fast the counter is.
 
 Volume counters (MRIODDEV) are what each volume did, by its base and all its aliases: the fields IODDEV_SC... of a base
 tell what the base device did, IODDEV_PAV... what all aliases did on its behalf; times are in units of 128 microseconds.

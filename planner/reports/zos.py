@@ -298,7 +298,7 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     )
     whole = (found["tries"] == found["tries"].round()) & (found["fails"] == found["fails"].round())
     wrong = ~whole.fill_null(value=False) | (found["fails"] < 0) | (found["fails"] > found["tries"])
-    wrong |= (found["tries"] > 2**53).fill_null(value=False)  # a float tells whole numbers apart up to there
+    wrong |= (found["tries"] > 2**53).fill_null(value=False)  # a float has all whole numbers up to there
     if (row := first_true(wrong)) is not None:
         some = f"{found['fails'][row]} of {found['tries'][row]} requests without a free alias"
         problem = f"{some}: expected whole numbers, no more fails than requests"

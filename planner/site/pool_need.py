@@ -206,7 +206,7 @@ BUSY: Final = 0.25  # of the load of the 99th percentile: an interval below it i
 
 
 def busy_intervals(load: Array, there: Flags) -> Flags:
-    """Intervals with a quarter or more of the load [erlang] of the busiest ones; `there` tells which did I/O."""
+    """Intervals with a quarter or more of the load [erlang] of the busiest ones; `there` shows which did I/O."""
     busy = np.zeros(load.size, dtype=bool)
     if there.any():
         busy[there] = load[there] >= BUSY * np.quantile(load[there], 0.99)

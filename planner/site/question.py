@@ -79,8 +79,8 @@ def need_of(part: SitePart) -> list[PoolNeed]:
     counters = supply_of_part(part)
     supplies = [supplied(counters, each.pool.group.system, each.pool.group.name) for each in asked]
     counted = [
-        _counted(part, each, [next(needs) for _ in each.cases], told, most_used)
-        for each, (told, most_used, _) in zip(asked, supplies, strict=True)
+        _counted(part, each, [next(needs) for _ in each.cases], supply_words, most_used)
+        for each, (supply_words, most_used, _) in zip(asked, supplies, strict=True)
     ]
     ranged = iter(need([(found.run,) for found in counted if found.run is not None], part.law, part.target))
     return pools + [
@@ -94,7 +94,7 @@ def _kind(group: Group) -> str:
 
 
 def _counted(
-    part: SitePart, asked: PoolCases, needs: Sequence[Need], told: str, most_used: int | None
+    part: SitePart, asked: PoolCases, needs: Sequence[Need], supply_words: str, most_used: int | None
 ) -> PoolNeed:
     """The need of one pool over all intervals, with the run of the interval that decides."""
     pool, busy = asked.pool, asked.busy
@@ -111,7 +111,7 @@ def _counted(
         busy_intervals=int(busy.sum()), solved_in_full=solved,
         short_intervals=int((asked.mattering & (needed > pool.in_use)).sum()),
         shares=part.shares.get(pool.group.name, {}),
-        rules=rules(pool, busy, part.meet, most_used), supply=told,
+        rules=rules(pool, busy, part.meet, most_used), supply=supply_words,
         notes=tuple(_notes(pool, working, problems, together=bool(part.together))), series=shown,
     )  # fmt: skip
     known = np.isfinite(needed)

@@ -107,7 +107,11 @@ class SiteAnswer(Answer):
         busy = "Busy: at least a quarter of the load of the 99th percentile."
         if len(self.pools) == 1:  # of several the target stands below the rows
             busy = f"Target: {self.target}. {busy}"
-            found += [f"Supply counters: {told} ({OF_COUNTERS})." for told in [self.pools[0].supply] if told]
+            found += [
+                f"Supply counters: {supply_words} ({OF_COUNTERS})."
+                for supply_words in [self.pools[0].supply]
+                if supply_words
+            ]
         found.append(busy)
         for name, problem in self.failed:
             found.append(f"No answer for {name}: {problem}")

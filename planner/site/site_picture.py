@@ -102,13 +102,13 @@ def draw_track(record: TrackRecord, axes: style.Axes | None) -> style.Axes:
     (axes,) = style.begin(axes, record.headline)
     pairs = record.compared
     places = np.arange(1, len(pairs) + 1)
-    told, low, high, measured = (
+    predicted, low, high, measured = (
         np.array([getattr(each.pair, name) for each in pairs]) / MILLISECOND
-        for name in ("told", "low", "high", "measured")
+        for name in ("predicted", "low", "high", "measured")
     )
     high = np.where(np.isfinite(high), high, np.nan)
     axes.vlines(places, low, high, color=style.COLORS[0], alpha=style.BAND, linewidth=6, label=style.NINETY)
-    axes.plot(places, told, "_", color=style.COLORS[0], markersize=10, label="predicted")
+    axes.plot(places, predicted, "_", color=style.COLORS[0], markersize=10, label="predicted")
     axes.plot(places, measured, "D", color=style.MEASURED, fillstyle="none", label="measured")
     axes.set_xticks(places, [each.pool.pool for each in pairs], rotation=45, ha="right")
     axes.set(ylabel="response time [ms]", ylim=(0, None))

@@ -1,4 +1,4 @@
-"""The track record: what was told for a count of aliases before a change, against what was measured after it."""
+"""The track record: what was predicted for a count of aliases before a change, against what was measured after it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ComparedInterval:
 
     before: datetime
     after: datetime
-    told: float
+    predicted: float
     low: float
     high: float
     measured: float
@@ -47,7 +47,7 @@ class ComparedInterval:
 
 PAIR: Final = (
     column("before", of=lambda pair: pair.before.isoformat()), column("after", of=lambda pair: pair.after.isoformat()),
-    column("response", "ms", of="told"), column("response_low", "ms", of="low"),
+    column("response", "ms", of="predicted"), column("response_low", "ms", of="low"),
     column("response_high", "ms", of="high"), column("measured", "ms", of="measured"), column("held"),
 )  # fmt: skip
 
@@ -174,7 +174,7 @@ def _tracked(changed: ChangedPool, answers: Iterator[Need]) -> TrackedPool:
         pairs.append(
             ComparedInterval(
                 before=pool.start[first].item(), after=pool.start[second].item(),
-                told=float(answer.rows.response_time[row]), low=float(band.low[row]), high=float(band.high[row]),
+                predicted=float(answer.rows.response_time[row]), low=float(band.low[row]), high=float(band.high[row]),
                 measured=float(pool.response[second]),
             )
         )  # fmt: skip
@@ -216,7 +216,8 @@ class TrackRecord(Answer):
         column("before", decimals=0, of="pool.before"), column("after", decimals=0, of="pool.after"),
         column("interval_before", "", "from", of=lambda row: format(row.pair.before, CLOCK)),
         column("interval_after", "", "against", of=lambda row: format(row.pair.after, CLOCK)),
-        *(column(name, "ms", decimals=2, of=f"pair.{name}") for name in ("told", "low", "high", "measured")),
+        column("told", "ms", "predicted", decimals=2, of="pair.predicted"),
+        *(column(name, "ms", decimals=2, of=f"pair.{name}") for name in ("low", "high", "measured")),
         column("held", of=lambda row: "yes" if row.pair.held else "no"),
     )  # fmt: skip
     ROWS: ClassVar = "compared"
@@ -264,8 +265,8 @@ class TrackRecord(Answer):
         """What was compared."""
         found = [
             *self.remarks,
-            "Told: from an interval before, for the aliases in use since; measured: in an interval since whose load is "
-            "within 10 %, the busiest first, at most four of a pool.",
+            "Predicted: from an interval before, for the aliases in use since; measured: in an interval since whose "
+            "load is within 10 %, the busiest first, at most four of a pool.",
         ]
         if self.unchanged:
             found.append(f"{counted(self.unchanged, 'pool')} unchanged, hence left out.")

@@ -199,7 +199,7 @@ class AliasAnswer(Answer):
         return np.asarray(self.response.high)
 
     @property
-    def spread(self) -> str:
+    def range_text(self) -> str:
         """The range in words."""
         return from_to(*self.range)
 
@@ -215,7 +215,7 @@ class AliasAnswer(Answer):
 
     def _headline(self) -> str:  # noqa: PLR0911 - one sentence a case
         if self.saturated:
-            more = self.spread if self.range[0] < self.range[1] else "more"
+            more = self.range_text if self.range[0] < self.range[1] else "more"
             return (
                 f"{self._who}: saturated, with devices that never idle: the demand is unknown. Begin with "
                 f"{_aliases(self.recommended)} and measure again ({more} may be needed)."
@@ -228,7 +228,7 @@ class AliasAnswer(Answer):
             )
             return (
                 f"{head}the digits cannot tell: {readable(rate)}/s at {percent(rate * service)} busy with "
-                f"{readable(queued)} I/Os queued is no case for {_aliases(self.recommended)} ({self.spread} by the "
+                f"{readable(queued)} I/Os queued is no case for {_aliases(self.recommended)} ({self.range_text} by the "
                 "numbers)."
             )
         if self.doubts:
@@ -239,9 +239,9 @@ class AliasAnswer(Answer):
         if not self.helps:
             return (
                 f"{head}aliases only turn queueing into longer service. {sentence_case(_aliases(self.recommended))} "
-                f"({self.spread}) would meet the target: {self._gain()}."
+                f"({self.range_text}) would meet the target: {self._gain()}."
             )
-        head += f"{_aliases(self.recommended)} ({self.spread}){self._together}"
+        head += f"{_aliases(self.recommended)} ({self.range_text}){self._together}"
         used = f", {self.in_use} in use" if self.in_use and self.in_use != self.recommended else ""
         if self.recommended > self.in_use:
             more = render.counted(self.recommended - self.in_use, "device number")
@@ -471,7 +471,7 @@ def together(answers: Sequence[AliasAnswer]) -> render.Table:
 
 
 def beyond_range(together: int | None, recommended: int, high: int) -> bool:
-    """Whether the count for bursts that come together lies so far above the range that it is told."""
+    """Whether the count for bursts that come together lies so far above the range that it is shown."""
     return together is not None and together > max(high, recommended + 1)
 
 

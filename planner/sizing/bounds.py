@@ -9,8 +9,8 @@ from typing import Final, Self
 
 import numpy as np
 
-from planner.calibrate.error_bar import central, smeared
-from planner.calibrate.spread import points
+from planner.calibrate.error_bar import central, convolved
+from planner.calibrate.posterior import points
 from planner.demand import Candidates, Law, Target
 from planner.devices import Performance
 from planner.interval import Interval
@@ -67,7 +67,7 @@ def counts_at_ends(read: Candidates, chosen: Integers, law: Law, target: Target)
 
 
 def band(
-    values: Array, chosen: Array, moved: Array, law: Law, strain: float, in_use: int, before: Array | None
+    values: Array, chosen: Array, moved: Array, law: Law, residual: float, in_use: int, before: Array | None
 ) -> Interval:
     """Smallest and largest value over the candidates, widened by all that calibration and error of the law allow.
 
@@ -85,8 +85,8 @@ def band(
     for k, (up, down) in enumerate(zip(shifts[::2], shifts[1::2], strict=True)):
         step = steps[:, k, None] / NORMAL_90
         found += step * (up - down) / 2 + step**2 * (up + down) / 2
-    error = law.model_error * min(max(strain, 1.0), 10.0)
-    low, high = central(smeared(found, error))
+    error = law.model_error * min(max(residual, 1.0), 10.0)
+    low, high = central(convolved(found, error))
     least = np.minimum(values.min(axis=0), chosen) * np.exp(np.minimum(low, 0.0))
     most = np.where(bounded, np.maximum(values.max(axis=0), chosen) * np.exp(np.maximum(high, 0.0)), np.inf)
     return Interval(least, chosen.copy(), most)

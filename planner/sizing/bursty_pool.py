@@ -163,10 +163,10 @@ class SizedDraws(Sized):
         read = self.pool.candidates
         bursty = int((~read.steady).sum())
         row = int(np.argmax(np.where(read.steady, -1.0, read.rows.queue)))
-        told = f"{bursty} of {read.volumes} volumes bursty"
+        which = f"{bursty} of {read.volumes} volumes bursty"
         if self.saturated:
-            told = f"{int(read.saturated.sum())} of {read.volumes} volumes always busy, {bursty} bursty"
-        words = f"{told}, the longest queue as if {in_words(read, row, int(np.argmax(read.weight[row])))}"
+            which = f"{int(read.saturated.sum())} of {read.volumes} volumes always busy, {bursty} bursty"
+        words = f"{which}, the longest queue as if {in_words(read, row, int(np.argmax(read.weight[row])))}"
         rate = float(rows.io_rate[count])
         return (NamedDemand(kind="bursty", words=words, weight=None, count=count, io_rate=rate),)
 

@@ -601,7 +601,7 @@ def _of_candidates(read: Candidates, rows: Integers, columns: Integers, law: Law
         law, alone, population=np.where(opened, np.nan, read.demands.population[here]),
         think_time=np.where(opened, np.nan, think), arrival_rate=np.where(opened, read.rows.rate[rows], np.nan),
     )  # fmt: skip
-    return Candidate(pool=pool, residual=float(np.nan_to_num(read.strain[here]).max()))
+    return Candidate(pool=pool, residual=float(np.nan_to_num(read.residual[here]).max()))
 
 
 def _picked(many: int, *, opened: bool) -> Integers:
@@ -617,13 +617,13 @@ def _fitting(read: Candidates) -> tuple[Integers, Integers]:
     two on either side of the measurement, both of residual 1, the likelier one, as for a volume alone. One requester
     never waits: it comes last where there is a queue.
     """
-    strain = np.where(np.isfinite(read.strain), read.strain, np.inf)
-    fits = strain <= 1.0
-    fits[np.arange(read.volumes), strain.argmin(axis=1)] |= ~fits.any(axis=1)
+    residual = np.where(np.isfinite(read.residual), read.residual, np.inf)
+    fits = residual <= 1.0
+    fits[np.arange(read.volumes), residual.argmin(axis=1)] |= ~fits.any(axis=1)
     late, last = 1e300, 1e301  # after all numbers of requesters
     opened = np.where(read.rows.rate * read.rows.service < FAR_FROM_SATURATED, 0.0, late)
     people = np.where(read.layout.kind == POISSON, opened[:, None], read.demands.population)
-    beside = strain.min(axis=1) >= 1.0
+    beside = residual.min(axis=1) >= 1.0
     people[beside] = -read.weight[beside]
     people[(read.rows.queue_low > 0.0)[:, None] & (read.demands.population == 1.0)] = last
     return np.argsort(np.where(fits, people, np.inf), axis=1, kind="stable"), fits.sum(axis=1)
@@ -635,7 +635,7 @@ def _read_in_use(runs: Sequence[Run], law: Law, known: ReadCache, *, every: bool
     for (name, run), candidates in zip(
         new.items(), candidates_of_pools([*new.values()], law, every=every), strict=True
     ):
-        # A queue with aliases in use tells steady demand from bursty; without one, steady demand is the least.
+        # A queue with aliases in use distinguishes steady demand from bursty; without one, steady demand is the least.
         bursty = run.queue_known and run.total_queue.value > 0 and not candidates[0].fits
         known.candidates[name, every] = [] if bursty else _in_use(run, law, candidates)
     return [known.candidates[id(run), every] for run in runs]

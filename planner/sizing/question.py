@@ -474,8 +474,10 @@ class AliasQuestion:
         if self.means:
             found = {name: tuple(map(_mean_of, case)) for name, case in found.items()}
         chosen = {name: case[-1] for name, case in found.items() if case[-1].interval}
-        told = {run.name: more_since(run.aliases, runs[name][-1][1].aliases) for name, run in chosen.items()}
-        more = [f"{sentence_case(name)}: {words}." for name, words in told.items() if words]
+        increases = {
+            run.name: more_since(run.aliases, runs[name][-1][1].aliases) for name, run in chosen.items()
+        }
+        more = [f"{sentence_case(name)}: {words}." for name, words in increases.items() if words]
         taken = MEANS_TAKEN if self.means else WORST_TAKEN
         return found, [*self.notes, *left_out, *([taken] if chosen else []), *more]
 
@@ -575,8 +577,8 @@ def _pools(
     of_name = asked if name is None else replace(asked, every=of_pool(asked.every, name))
     every = of_name.with_io(bases)
     for rows, unnamed in zip(every, pool_names(every, bases, asked.exclude), strict=True):
-        found, told, refused = _pools_of(rows, bases, shared, asked.exclude, unnamed)
-        said |= dict.fromkeys(told)
+        found, remarks, refused = _pools_of(rows, bases, shared, asked.exclude, unnamed)
+        said |= dict.fromkeys(remarks)
         lost = refused | lost
         for each in found:
             volumes, run = each.volumes, each.run
@@ -595,8 +597,8 @@ def _pools(
     wanted: dict[str, list[tuple[str, Run]]] = {}
     for pool, over_time in measured.items():
         if name in (None, pool):
-            wanted[pool], told = _with_rows(pool, over_time)
-            said |= dict.fromkeys(told)
+            wanted[pool], remarks = _with_rows(pool, over_time)
+            said |= dict.fromkeys(remarks)
     asked = replace(asked, notes=list(dict.fromkeys([*asked.notes, *said])))
     cases, notes = asked.cases({each: runs for each, runs in wanted.items() if runs})
     several = [_at_present(pools[each], cases.get(each, ())) for each in wanted]
@@ -631,13 +633,13 @@ def _pools_of(
     lost: dict[str, ReportError] = {}
     for name in dict.fromkeys(names):
         try:
-            some, told = pool_runs(rows[np.flatnonzero(names == name)], None, shared, None, unnamed)
+            some, remarks = pool_runs(rows[np.flatnonzero(names == name)], None, shared, None, unnamed)
         except ReportError as problem:
             lost[str(name)] = problem
             notes.append(f"{problem}; this interval is left out.")
         else:
             found += some
-            notes += told
+            notes += remarks
     return found, notes, lost
 
 
@@ -646,10 +648,10 @@ def _with_rows(
 ) -> tuple[list[tuple[str, Run]], list[str]]:
     """Intervals of a pool with I/O and with rows enough, as `planner site` takes them; what is said of the others."""
     volumes = [many for *_, many in intervals]
-    told = without_rows(volumes, lambda at: run.start if (run := intervals[at][1]) else None)
+    remarks = without_rows(volumes, lambda at: run.start if (run := intervals[at][1]) else None)
     least = least_volumes(volumes)
     kept = [(source, run) for source, run, many in intervals if run is not None and many > least]
-    return kept, [f"Pool {pool}: {note}." for note in told]
+    return kept, [f"Pool {pool}: {note}." for note in remarks]
 
 
 def _at_present(pool: MeasuredPool, runs: tuple[Run, ...]) -> MeasuredPool:

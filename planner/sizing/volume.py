@@ -310,7 +310,7 @@ def _read_several(runs: Sequence[Run], law: Law) -> tuple[Candidates, bool, tupl
 def _of_fits(read: Candidates, fits: Sequence[Fit]) -> Candidates:
     """The same with the fits in place of its closed candidates."""
     columns = [k for k in range(read.weight.shape[1]) if read.kind(k) == "closed"]
-    weight, strain = np.zeros_like(read.weight), np.full_like(read.strain, np.nan)
+    weight, residual = np.zeros_like(read.weight), np.full_like(read.residual, np.nan)
     service = read.service_time.copy()
     population, think = read.demands.population.copy(), read.demands.think.copy()
     least = min(item.chi_square for item in fits)
@@ -318,11 +318,11 @@ def _of_fits(read: Candidates, fits: Sequence[Fit]) -> Candidates:
         service[0, k] = item.value("service_time")
         population[0, k], think[0, k] = item.population, item.value("think_time") / service[0, k]
         weight[0, k] = math.exp((least - item.chi_square) / 2) / item.population
-        strain[0, k] = math.sqrt(item.chi_square / len(item.comparisons)) / NORMAL_90
+        residual[0, k] = math.sqrt(item.chi_square / len(item.comparisons)) / NORMAL_90
     active = np.where(np.isin(np.arange(service.shape[1]), columns), 1.0, read.demands.active)
     demands = replace(read.demands, population=population, think=think, active=active)
     weight = weight / weight.sum()
-    return replace(read, demands=demands, service_time=service, weight=weight, strain=strain, excess=None)
+    return replace(read, demands=demands, service_time=service, weight=weight, residual=residual, excess=None)
 
 
 def counting(read: Candidates) -> Flags:
@@ -339,7 +339,7 @@ def counting(read: Candidates) -> Flags:
 
 def _residual(read: Candidates) -> float:
     """Normalized residual of the nearest candidate: up to 1 it lies within the printed digits."""
-    least = float(np.nanmin(np.where(read.used[0], read.strain[0], np.inf)))
+    least = float(np.nanmin(np.where(read.used[0], read.residual[0], np.inf)))
     return least if math.isfinite(least) else 0.0
 
 

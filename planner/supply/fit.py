@@ -364,7 +364,7 @@ def _valley(
 ) -> tuple[Array, Array]:
     """Loads tried with each peakedness and their misfits, closer and closer around the best, both (peakedness, tried).
 
-    What the counters allow is a valley, often long, narrow and bent: no curvature at its lowest point tells its ends.
+    What the counters allow is a valley, often long, narrow and bent: no curvature at its lowest point shows its ends.
     """
     reach = np.diff(loads, axis=1).max()
     tried, found = [], []

@@ -229,7 +229,7 @@ def _notes(
 ) -> Iterator[str]:
     """Assumptions first, the next step last; a `sensitive` elasticity is one too large for an answer.
 
-    Digits that leave a share of `coarse` open are told.
+    Digits that leave a share of `coarse` open are named.
     """
     if found.storage and any(guest.word("touching") == "uniform" and "miss_ratio" not in guest.numbers
                              for guest in system.of("guests")):  # fmt: skip
@@ -318,7 +318,7 @@ class SystemComparison(Answer):
     """Two systems side by side.
 
     `one` and `two`: the answers; `inputs`: what differs: label, both values as text, and the relative change of the
-    throughput that it brings alone, None where it cannot be told alone.
+    throughput that it brings alone, None where it is not known alone.
     """
 
     one: SystemAnswer
@@ -340,10 +340,10 @@ class SystemComparison(Answer):
         if not before or not after:
             return f"{self.names[0]} against {self.names[1]}: no throughput is known of both."
         change = f"{self.names[1]} reaches {readable(after / before)} times the throughput of {self.names[0]}"
-        told = [row for row in self.inputs if row[3] is not None]
-        if not told:
+        effects = [row for row in self.inputs if row[3] is not None]
+        if not effects:
             return change + "."
-        label, old, new, effect = max(told, key=lambda row: abs(row[3] or 0.0))
+        label, old, new, effect = max(effects, key=lambda row: abs(row[3] or 0.0))
         alone = percent(effect or 0.0, signed=True)
         return f"{change}; most of it is {label}, {old} -> {new}, alone {alone}."
 

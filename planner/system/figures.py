@@ -365,8 +365,8 @@ class _ScenarioResult:
             name: self.interval(
                 self.outcome.processors[name], bases.get(name, "predicted"), law=True, most=most, opens="low"
             )
-            if told and not outside else OUTSIDE
-            for name, told in _costs_known(self.system).items()
+            if measured and not outside else OUTSIDE
+            for name, measured in _costs_known(self.system).items()
         }  # fmt: skip
 
     def _bounds(self, *, outside: bool) -> dict[str, Number]:

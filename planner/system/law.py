@@ -161,7 +161,7 @@ def _check_storage(case: SystemScenarios, storage: Storage) -> None:
 
 
 def outcome_of(case: SystemScenarios) -> SystemFigures:
-    """Solve all scenarios; those that were moved to where nothing runs are told, central ones are refused."""
+    """Solve all scenarios; those that were moved to where nothing runs are named, central ones are refused."""
     storage, stopped = storage_of(case), np.full(len(case), "", dtype=object)
     runs, kept, (moving, loop) = case, storage, _parts(case, storage)
     every, whole = moving, loop
@@ -326,7 +326,7 @@ def _figures(
     case: SystemScenarios, storage: Storage | None, moving: Sequence[Cycle], loop: Loop, found: Loads,
     stopped: NDArray[np.object_],
 ) -> SystemFigures:  # fmt: skip
-    """Everything that is told, from throughputs and queues."""
+    """Every figure, from throughputs and queues."""
     rates = {c.name: found.rates[:, k] for k, c in enumerate(loop.cycles)}
     rates |= {c.name: c.rate for c in moving if c.opened}
     zero = np.zeros(len(case))
@@ -372,8 +372,8 @@ def _mean_miss(
     case: SystemScenarios, storage: Storage | None, touching: Sequence[Cycle], rates: Floats
 ) -> Array | None:
     """Misses per page visit over all guests: weighted by their touches where these are known."""
-    told = {c.name: _misses(case, c.guest, storage) for c in touching}
-    given = {name: miss for name, miss in told.items() if miss is not None}
+    ratios = {c.name: _misses(case, c.guest, storage) for c in touching}
+    given = {name: miss for name, miss in ratios.items() if miss is not None}
     if given:
         weights = {c.name: rates[c.name] * c.touches + 1e-300 for c in touching if c.name in given}
         whole = sum(weights.values(), np.zeros_like(next(iter(weights.values()))))

@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.errors import ConvergenceError
 from planner.queueing import _linearizer
-from planner.queueing._product_form import Network, Rest, StationGroup, log_series, paces
+from planner.queueing._product_form import Network, Rest, StationGroup, log_series, multi_server_rates
 from planner.queueing._roots import increasing_root
 from planner.queueing.multiclass import small_enough
 from planner.results import Array, Integers, by_key
@@ -63,10 +63,10 @@ class GuestNetwork:
         )[at]
         left = np.maximum(self.loop.processors[at] - system, 1e-6)
         nobody = np.zeros(len(at))
-        pace = paces(left, self.most, nobody)
-        if pace is not None and (left < 1).any():
-            pace = np.minimum(pace, left[:, None])
-        return StationGroup(demand=demand, pace=pace, copies=np.ones(len(at)), load=nobody)
+        rates = multi_server_rates(left, self.most, nobody)
+        if rates is not None and (left < 1).any():
+            rates = np.minimum(rates, left[:, None])
+        return StationGroup(demand=demand, service_rates=rates, copies=np.ones(len(at)), load=nobody)
 
     def all_groups(self, at: Integers, loads: Sequence[Array]) -> list[StationGroup]:
         """The processors, then the paging groups of some scenarios, page writes beside the reads."""
@@ -275,8 +275,8 @@ def _open_only(group: PagingGroup) -> Array:
     nobody, at = np.zeros(len(group.devices)), np.arange(len(group.devices))
     station = group.group(nobody[:, None], nobody, 1, at)
     delayed = group.other * group.service
-    if station.pace is None:
+    if station.service_rates is None:
         return delayed
-    first, second = log_series(station.pace, station.load, 1).T
+    first, second = log_series(station.service_rates, station.load, 1).T
     queued = station.load * station.copies * np.exp(second - first)
     return np.where(np.isinf(group.depth), delayed, queued)

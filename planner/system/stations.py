@@ -12,7 +12,7 @@ import numpy as np
 
 from planner import queueing
 from planner.errors import InfeasibleError, InputError
-from planner.queueing._product_form import StationGroup, paces
+from planner.queueing._product_form import StationGroup, multi_server_rates
 from planner.queueing.pools.solve import solve_pools
 from planner.queueing.pools.stability import most_in_overload
 from planner.results import Array, Flags, Integers
@@ -124,24 +124,26 @@ class PagingGroup:
         if self.aliases is None:
             depth = self.depth[at]
             load = np.where(np.isinf(depth), 0.0, np.minimum(load, depth * NEARLY))
-            return StationGroup(demand=demand, pace=paces(depth, most, load), copies=devices, load=load)
-        pace = self._pool_paces(most, load * devices, at)
-        load = np.minimum(load * devices, pace[:, -1] * NEARLY)
-        return StationGroup(demand=demand, pace=pace, copies=np.ones(len(at)), load=load)
+            return StationGroup(
+                demand=demand, service_rates=multi_server_rates(depth, most, load), copies=devices, load=load
+            )
+        rates = self._pool_service_rates(most, load * devices, at)
+        load = np.minimum(load * devices, rates[:, -1] * NEARLY)
+        return StationGroup(demand=demand, service_rates=rates, copies=np.ones(len(at)), load=load)
 
-    def _pool_paces(self, most: int, load: Array, at: Integers) -> Array:
-        """Pace of the whole pool, one row a scenario; long enough to hold the open transfers, too."""
+    def _pool_service_rates(self, most: int, load: Array, at: Integers) -> Array:
+        """Service rates of the whole pool, one row a scenario; long enough to hold the open transfers, too."""
         assert self.aliases is not None
         far = most if not load.any() else most + math.ceil(4 * float(load.max())) + 20
         # of all scenarios, whichever are asked: what is solved of them is kept
         gap = np.round(self.gap / self.service, 9)
         rows = np.stack([self.devices, self.aliases, np.round(self.inflation, 9), gap], axis=-1)
         unique, inverse = np.unique(rows, axis=0, return_inverse=True)
-        return pool_paces(unique, max(far, 1))[np.ravel(inverse)[at]]
+        return pool_service_rates(unique, max(far, 1))[np.ravel(inverse)[at]]
 
 
-def pool_paces(pools: Array, most: int) -> Array:
-    """Pace of pools by the requests in them, 1 to `most`, each sent to any volume with the same chance; (pools, most).
+def pool_service_rates(pools: Array, most: int) -> Array:
+    """Service rates of pools by their requests, 1 to `most`, sent to any volume with the same chance; (pools, most).
 
     A row of `pools` is volumes, aliases, inflation, gap over service time. A request finds about what one request fewer
     would hold (the arrival theorem), so with n of them a response is that of random arrivals at a mean of n - 1 in the

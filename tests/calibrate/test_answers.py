@@ -145,7 +145,7 @@ def test_the_headline_says_how_many_requesters_and_how_sure(fit: Fit, free_fit: 
     open_ = replace(free_fit, population_status="not determined")
     assert " or more, not determined" in open_.headline
     assert ("(likely:" in open_.headline) == (len(likely) > 1)
-    alone = replace(open_, spread=None)  # one candidate is no choice
+    alone = replace(open_, posterior=None)  # one candidate is no choice
     assert alone.headline.startswith(
         f"About {alone.population} requesters a volume or more, not determined; service "
     )
@@ -156,8 +156,8 @@ def test_the_headline_says_how_many_requesters_and_how_sure(fit: Fit, free_fit: 
 
 def test_requesters_have_their_own_interval(fit: Fit, free_fit: Fit) -> None:
     assert fit.population_interval() == (4, 4)
-    assert replace(free_fit, spread=None).population_interval() == (free_fit.population,) * 2
-    assert replace(free_fit, spread=None).populations == {free_fit.population: 1.0}
+    assert replace(free_fit, posterior=None).population_interval() == (free_fit.population,) * 2
+    assert replace(free_fit, posterior=None).populations == {free_fit.population: 1.0}
     low, high = free_fit.population_interval()
     assert high is not None
     assert low <= 4 <= high
@@ -242,7 +242,7 @@ def test_of_two_rows_either_could_be_the_one_and_a_small_misfit_names_none() -> 
 
 def test_without_intervals_none_are_worked_out() -> None:
     found = outlying(3, 1.01)
-    assert found.spread is None
+    assert found.posterior is None
     assert {(each.low, each.high) for key, each in found.estimates.items() if key != "redrive_time"} == {
         (None, None)
     }
@@ -293,7 +293,7 @@ def test_a_status_says_how_a_value_came_about() -> None:
             assert _status(at(bound * math.exp(sign * 0.009), 0.01), k) == "at its bound"
             assert _status(at(bound * math.exp(sign * 0.011), 0.01), k) == "fitted"
         prior = PRIORS.get(parameter.key)
-        width = 1.0 if prior is None else prior.spread
+        width = 1.0 if prior is None else prior.deviation
         assert _status(at(TRUE[parameter.key], 0.79 * width), k) == "fitted"
         assert _status(at(TRUE[parameter.key], 0.81 * width), k) == (
             "fitted" if prior is None else "not determined"
@@ -358,7 +358,7 @@ def test_a_model_holds_what_the_fit_found_and_what_its_runs_cover(fit: Fit, free
     assert {each.population: each.share for each in model.alternatives} == pytest.approx(
         free_fit.populations, rel=1e-5
     )
-    never_idle = replace(fit, degrees=3.0, saturated=True, spread=None, population_status="not determined")
+    never_idle = replace(fit, degrees=3.0, saturated=True, posterior=None, population_status="not determined")
     busy = to_model(never_idle, kind="pool", title="", files=[], runs=runs)
     known = replace(never_idle, population_status="fixed")
     assert not to_model(known, kind="pool", title="", files=[], runs=runs).fit.saturated
@@ -371,7 +371,7 @@ def test_a_model_holds_what_the_fit_found_and_what_its_runs_cover(fit: Fit, free
                         files=[], runs=runs).parameters["inflation"]  # fmt: skip
     assert at_bound.standard_error is None
     fixed = entered(PARAMETERS[KEYS.index("inflation")], 0.1)
-    told = replace(fit, estimates={**fit.estimates, "inflation": fixed}, spread=None)
+    told = replace(fit, estimates={**fit.estimates, "inflation": fixed}, posterior=None)
     known = to_model(told, kind="volume", title="", files=[], runs=runs)
     assert known.parameters["inflation"].standard_error == 0.0
     assert model.alternatives[0].parameters == ("service_time_s", "think_time_s", "inflation")

@@ -43,7 +43,7 @@ def tally(model_error: float) -> Tally:
     for _ in range(CASES):
         case = draw(random, model_error=model_error)
         fit = calibrate.fit(case.rows)
-        assert fit.spread is not None
+        assert fit.posterior is not None
         for key, true in case.truth.items():
             if key == "population" and fit.population_status == "fixed":
                 continue
@@ -58,8 +58,8 @@ def tally(model_error: float) -> Tally:
 
 def _holds(fit: calibrate.Fit, key: str, true: float) -> bool:
     """Whether the 95 % interval holds the truth."""
-    assert fit.spread is not None
-    low, high = fit.spread.interval(key, 0.95)
+    assert fit.posterior is not None
+    low, high = fit.posterior.interval(key, 0.95)
     if key == "population":  # an integer: its interval is told by the integers in it
         return low - HALF_A_REQUESTER <= true and (
             fit.population_interval()[1] is None or true <= high + HALF_A_REQUESTER

@@ -20,16 +20,16 @@ from planner.calibrate.error_bar import (
     _open,
     _root,
     central,
+    convolved,
     cut_off,
     interval,
     intervals,
     possible,
-    smeared,
     stretch,
 )
 from planner.calibrate.least_squares import LeastSquares, MeasuredFigure
+from planner.calibrate.posterior import _chi_square, _sets, points, posterior_sample, quantiles
 from planner.calibrate.problem import KEYS, PARAMETERS, Observation, Solution, share_of
-from planner.calibrate.spread import _chi_square, _sets, points, quantiles, spread_of
 from planner.devices.kinds import KINDS
 from planner.errors import ConvergenceError, InputError, ReportError
 from planner.interval import Interval
@@ -60,13 +60,13 @@ def test_smeared_values_keep_their_mean_and_gain_the_error_of_the_law() -> None:
     """Nine equally likely nodes: their middles are those of the normal distribution."""
     assert NODES.tolist() == pytest.approx([(2 * k + 1) / 18 for k in range(9)])
     values, size = np.array([[10.0, 20.0], [12.0, 30.0]]), np.array([[4.0, 2.0], [4.0, np.inf]])
-    found = smeared(values, 0.1, size)
+    found = convolved(values, 0.1, size)
     assert found.shape == (18, 2)
     expected = np.concatenate([[10 + 0.4 * z, 12 + 0.4 * z] for z in norm.ppf(NODES)])
     assert sorted(found[:, 0]) == pytest.approx(sorted(expected))
     assert sorted(found[:, 1]) == pytest.approx(sorted([*(20 + 0.2 * norm.ppf(NODES)), *[30.0] * 9]))
-    assert smeared(values, 0.1).std(axis=0)[0] > 0
-    assert smeared(values, 0.0) == pytest.approx(np.tile(values, (9, 1)))
+    assert convolved(values, 0.1).std(axis=0)[0] > 0
+    assert convolved(values, 0.0) == pytest.approx(np.tile(values, (9, 1)))
 
 
 def test_stretch_is_that_of_student_at_both_ends_of_90_percent() -> None:
@@ -126,11 +126,11 @@ def test_what_is_not_determined_is_log_normal_and_the_others_follow_it() -> None
         covariance=tuple(map(tuple, np.outer(size, size) * [[1.0, -0.9], [-0.9, 1.0]])),
     )  # fmt: skip
     drawn = cut_off(given, [free(0.0, 10.0), free(0.0, 100.0, "b")], 4096, vague={"b"})
-    spread = math.sqrt(math.log1p(0.8**2))
-    below, middle, above = np.log(np.quantile(drawn[:, 1], [0.05, 0.5, 0.95])) + spread**2 / 2
+    deviation = math.sqrt(math.log1p(0.8**2))
+    below, middle, above = np.log(np.quantile(drawn[:, 1], [0.05, 0.5, 0.95])) + deviation**2 / 2
     assert middle == pytest.approx(0.0, abs=0.02)
     assert (below, above) == (
-        pytest.approx(-1.645 * spread, abs=0.03), pytest.approx(1.645 * spread, abs=0.03),
+        pytest.approx(-1.645 * deviation, abs=0.03), pytest.approx(1.645 * deviation, abs=0.03),
     )  # fmt: skip
     assert drawn.mean(axis=0) == pytest.approx([2.0, 1.0], rel=0.01)
     assert drawn.std(axis=0) == pytest.approx(size, rel=0.05)
@@ -214,11 +214,11 @@ def solved(population: int = 3, **more: Any) -> Solution:
 @pytest.mark.parametrize("degrees", [4.0, 200.0])
 def test_the_sample_of_a_linear_law_is_students(degrees: float) -> None:
     """Intervals are its quantiles; center and covariance of the component are those of its exponential."""
-    spread = spread_of([solved()], degrees)
+    posterior = posterior_sample([solved()], degrees)
     covariance = np.linalg.inv(SLOPE.T @ SLOPE)
-    (component,) = spread.components
+    (component,) = posterior.components
     assert (component.population, component.weight) == (3, pytest.approx(1.0))
-    assert spread.weights.sum() == pytest.approx(1.0)
+    assert posterior.weights.sum() == pytest.approx(1.0)
     if degrees > 100:  # nearly the log-normal distribution
         mean = np.exp(1.0 + np.diag(covariance) / 2)
         assert component.center == pytest.approx(mean, rel=0.02)
@@ -228,37 +228,37 @@ def test_the_sample_of_a_linear_law_is_students(degrees: float) -> None:
     for k, key in enumerate(KEYS[:2]):
         for probability in (0.68, 0.9):
             reach = t.ppf((1 + probability) / 2, degrees) * math.sqrt(covariance[k, k])
-            low, high = np.log(spread.interval(key, probability))
+            low, high = np.log(posterior.interval(key, probability))
             assert (low, high) == (pytest.approx(1 - reach, abs=0.03), pytest.approx(1 + reach, abs=0.03))
-    assert spread.interval("population", 0.9) == (3.0, 3.0)
+    assert posterior.interval("population", 0.9) == (3.0, 3.0)
 
 
 def test_nothing_of_a_sample_lies_beyond_the_bounds() -> None:
     problem: Any = Linear()
     near = Solution(problem=problem, logs=np.array([-0.45, 1.0]), residuals=np.zeros(2), jacobian=SLOPE)
-    found = spread_of([near], 4.0)
+    found = posterior_sample([near], 4.0)
     assert (np.log(found.values[:, 0]) > -0.5).all()
     assert 100 < len(found.weights) < 512
 
 
 def test_requesters_weigh_by_their_evidence_and_those_of_a_thousandth_are_left_out() -> None:
     """The same misfit: the odds are those of the prior, 1 / N for what each stands for on the grid."""
-    spread = spread_of([solved(3), solved(64), solved(12)], 200.0)
+    posterior = posterior_sample([solved(3), solved(64), solved(12)], 200.0)
     expected = np.array([share_of(n) for n in (3, 12, 64)])
     expected /= expected.sum()
     order = np.argsort(-expected)
-    assert [each.population for each in spread.components] == np.array([3, 12, 64])[order].tolist()
-    assert [each.weight for each in spread.components] == pytest.approx(expected[order].tolist(), rel=1e-6)
+    assert [each.population for each in posterior.components] == np.array([3, 12, 64])[order].tolist()
+    assert [each.weight for each in posterior.components] == pytest.approx(expected[order].tolist(), rel=1e-6)
     for n, share in zip((3, 12, 64), expected, strict=True):
-        assert spread.weights[spread.populations == n].sum() == pytest.approx(share, rel=1e-6)
+        assert posterior.weights[posterior.populations == n].sum() == pytest.approx(share, rel=1e-6)
     worse = Solution(
         problem=solved(4).problem, logs=np.ones(2), residuals=np.array([4.0, 0.0]), jacobian=SLOPE
     )
-    assert [each.population for each in spread_of([solved(3), worse], 200.0).components] == [3]
+    assert [each.population for each in posterior_sample([solved(3), worse], 200.0).components] == [3]
     near = Solution(
         problem=solved(4).problem, logs=np.ones(2), residuals=np.array([3.0, 0.0]), jacobian=SLOPE
     )
-    assert [each.population for each in spread_of([solved(3), near], 200.0).components] == [3, 4]
+    assert [each.population for each in posterior_sample([solved(3), near], 200.0).components] == [3, 4]
 
 
 def test_parameter_sets_that_the_law_cannot_answer_have_no_weight() -> None:

@@ -285,7 +285,7 @@ def replace_kind(fit: Fit) -> Any:
 
 
 def test_a_fit_without_its_sample_is_drawn_as_costs_are(fit: Fit) -> None:
-    for without in (replace(fit, model=None), replace(fit, spread=None)):
+    for without in (replace(fit, model=None), replace(fit, posterior=None)):
         upper, lower = both(draw_fit(without, None))
         assert upper.get_ylabel() == "share of the prediction [%]"
         assert [text.get_text() for text in lower.get_xticklabels()] == ["+0 of 1", "+1 of 1", "+2 of 1"]

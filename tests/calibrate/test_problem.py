@@ -236,7 +236,7 @@ def test_beliefs_are_log_normal_times_in_units_of_the_service_time() -> None:
 
     def at(service: float = 1e-3, **logs: float) -> Array:
         """Parameters so many standard deviations from their medians."""
-        sized = {"service_time": 0.0, **{key: math.log(p.median) + logs.get(key, 0.0) * p.spread
+        sized = {"service_time": 0.0, **{key: math.log(p.median) + logs.get(key, 0.0) * p.deviation
                                          for key, p in PRIORS.items()}}  # fmt: skip
         return np.array([[sized[key] + (0.0 if key == "inflation" else math.log(service)) for key in KEYS]])
 
@@ -293,7 +293,7 @@ def test_odds_fall_with_misfit_requesters_and_what_the_parameters_were_free_to_t
     found = Solution(problem=problem, logs=np.zeros(2), residuals=np.array([1.0, 2.0, 2.0]), jacobian=slope)
     determinant = (9 + 16) * (4 + 1) - 8**2
     assert found.chi_square == pytest.approx(9)
-    assert found.log_odds == pytest.approx(-4.5 - math.log(determinant) / 2 - math.log(5))
+    assert found.log_weight == pytest.approx(-4.5 - math.log(determinant) / 2 - math.log(5))
     assert found.covariance == pytest.approx(np.linalg.inv(slope.T @ slope))
     assert found.population == 5
 
@@ -353,7 +353,7 @@ def searched() -> list[Solution]:
 def test_all_numbers_of_requesters_that_the_runs_allow_are_found_the_likeliest_first(
     searched: list[Solution],
 ) -> None:
-    odds = [each.log_odds for each in searched]
+    odds = [each.log_weight for each in searched]
     assert searched[0].population == 4
     assert odds == sorted(odds, reverse=True)
     assert min(odds) >= odds[0] - 9

@@ -143,7 +143,7 @@ def test_one_row_of_known_requesters_holds_what_is_measured_later() -> None:
     for _ in range(60):
         truth, row, _ = drawn(random)
         fit = calibrate.fit([row])
-        low, high = fit.spread.interval("inflation", 0.9) if fit.spread else (0.0, 0.0)
+        low, high = fit.posterior.interval("inflation", 0.9) if fit.posterior else (0.0, 0.0)
         assert low < 0.035 and high > 0.45  # 0.12 exp(+/- 1.64) is 0.023 to 0.62
         answer = asked(calibrate.to_model(fit, kind="volume", title="", files=[], runs=[row]), 3.0, 15.0)
         for k, count in enumerate((3, 15)):

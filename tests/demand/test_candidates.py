@@ -83,7 +83,7 @@ def test_what_cannot_give_the_row_has_no_weight() -> None:
     """At high load with aliases at work no variable service time gives the wait: the others share its weight."""
     busy = read([920.1, 4154.4, 100.0], [3.32e-3, 0.65e-3, 1e-3], [4.35, 87.21, 0.4], [3, 2, 0])
     found = busy.predict([3])
-    for each in (found.rate[..., 0], found.queue[..., 0], busy.strain):
+    for each in (found.rate[..., 0], found.queue[..., 0], busy.residual):
         assert np.isfinite(each[busy.used]).all()
     assert not busy.used[:2, busy.layout.kind == kinds.VARIABLE].any()
     assert busy.used[np.arange(3), point_and_range(busy).chosen].all()

@@ -239,7 +239,7 @@ def test_a_row_with_nearly_the_whole_queue_says_nothing_of_the_rates() -> None:
     """From a fifth of the queue on that is gone: less, and the digits say more than the aliases."""
     pool = read_pool(*rows(), law=LAW)
     for gone, says in ((0.1, False), (0.19, False), (0.21, True), (0.6, True)):
-        shares = pooled._pace_shares(pool, make_rows(*rows(QUEUES * (1 - gone)), 2))
+        shares = pooled._rise_shares(pool, make_rows(*rows(QUEUES * (1 - gone)), 2))
         assert (shares != (1.0, 1.0)) is says
         assert all(0.0 <= share <= 1.0 for share in shares)
 

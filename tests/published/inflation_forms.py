@@ -44,10 +44,10 @@ def _simulate(volumes, aliases, think, service, inflation, gap, pool_wide, event
     free, waiting = aliases, 0
     for event in range(events):
         serving = base.sum() + held.sum()
-        crowd = 1.0 + inflation * max(serving / volumes - 1.0, 0.0)
+        second_moment = 1.0 + inflation * max(serving / volumes - 1.0, 0.0)
         for v in range(volumes):
             own = base[v] + held[v]
-            slow = service * (crowd if pool_wide else 1.0 + inflation * max(own - 1.0, 0.0))
+            slow = service * (second_moment if pool_wide else 1.0 + inflation * max(own - 1.0, 0.0))
             present = own + gaps[v] + held_gap[v] + queued[v]
             rates[v, 0] = (3.0 - present) / think
             rates[v, 1] = base[v] / slow

@@ -84,7 +84,7 @@ def _recursion(network: LatticeNetwork, lattice: Lattice, without: dict[int, Arr
     residence = np.zeros((scenarios, points, classes, stations))
     queue = np.zeros((scenarios, points, stations))
     queues = np.where(np.isinf(network.servers), 0.0, 1.0)
-    pace = np.where(np.isinf(network.servers), 1.0, network.servers)
+    service_rates = np.where(np.isinf(network.servers), 1.0, network.servers)
     # P(j requests at a station | population), j = 0..servers - 1; the empty network has none anywhere.
     idle = {k: np.zeros((scenarios, points, int(network.servers[k]))) for k in without}
     for law in idle.values():
@@ -96,7 +96,7 @@ def _recursion(network: LatticeNetwork, lattice: Lattice, without: dict[int, Arr
             ahead = 1 + queues * queue[:, before]
             for k, law in idle.items():
                 ahead[..., k] += law[:, before, :-1] @ np.arange(law.shape[-1] - 1, 0, -1)
-            residence[:, at, r] = network.demands[:, None, r] / pace * ahead
+            residence[:, at, r] = network.demands[:, None, r] / service_rates * ahead
             time = network.think[:, None, r] + residence[:, at, r].sum(-1)
             with np.errstate(divide="ignore"):  # a part of a network may take no time at all
                 throughput[:, at, r] = lattice.points[at, r] / time

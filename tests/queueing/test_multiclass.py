@@ -13,7 +13,7 @@ import pytest
 
 from planner import ConvergenceError, InputError
 from planner.queueing import _linearizer, closed_network, finite_source, mmc, mva
-from planner.queueing._product_form import StationGroup, paces, series
+from planner.queueing._product_form import StationGroup, multi_server_rates, series
 from tests.queueing.lattice import by_enumeration, full_population
 
 EXACT = 1e-9  # issue: exact against exact
@@ -270,11 +270,11 @@ def test_open_requests_beside_closed_ones_are_the_balance_of_the_whole_chain() -
 def test_a_station_with_a_server_for_everybody_is_a_delay() -> None:
     """Nobody ever waits there, so that no law of who is there is needed, but with open requests beside."""
     nobody = np.zeros(2)
-    assert paces(np.array([3.0, 4.0]), 3, nobody) is None
-    assert paces(np.array([np.inf, np.inf]), 9, nobody) is None
-    some = paces(np.array([2.0, 4.0]), 3, nobody)
+    assert multi_server_rates(np.array([3.0, 4.0]), 3, nobody) is None
+    assert multi_server_rates(np.array([np.inf, np.inf]), 9, nobody) is None
+    some = multi_server_rates(np.array([2.0, 4.0]), 3, nobody)
     assert some is not None and some.tolist() == [[1, 2, 2], [1, 2, 3]]
-    beside = paces(np.array([3.0, 4.0]), 3, nobody + 0.1)
+    beside = multi_server_rates(np.array([3.0, 4.0]), 3, nobody + 0.1)
     assert beside is not None and beside.tolist() == [[1, 2, 3, 3], [1, 2, 3, 4]]
 
 
@@ -312,8 +312,10 @@ def test_the_linearizer_takes_stations_that_only_open_requests_visit(servers: in
 def test_weights_outside_the_range_of_float64_keep_their_quotients(
     servers: int, load: float, times: float
 ) -> None:
-    pace = np.minimum(np.arange(1.0, servers + 1), servers)[None]
-    group = StationGroup(demand=np.ones((1, 1)), pace=pace, copies=np.ones(1), load=np.array([load]))
+    service_rates = np.minimum(np.arange(1.0, servers + 1), servers)[None]
+    group = StationGroup(
+        demand=np.ones((1, 1)), service_rates=service_rates, copies=np.ones(1), load=np.array([load])
+    )
     (found,) = series(group, np.array([times]), 120)
     assert found.max() == 1.0 and np.isfinite(found).all()
     n = 119 if times > 1 else 1

@@ -66,7 +66,7 @@ def volume(rate: float = 700.0, service: float = 1.3e-3, queued: float = 0.8, al
 
 
 def flat(values: list[list[float]], chosen: list[float], moved: list[list[float]], **how: object) -> Interval:
-    given = {"law": EXACT, "strain": 0.0, "in_use": 0, "before": None, **how}
+    given = {"law": EXACT, "residual": 0.0, "in_use": 0, "before": None, **how}
     shape = (-1, len(chosen))
     return band(np.array(values).reshape(shape), np.array(chosen), np.array(moved).reshape(shape), **given)  # type: ignore[arg-type]
 
@@ -79,10 +79,10 @@ def test_a_band_without_any_error_holds_the_readings() -> None:
 
 
 def test_the_error_of_the_law_widens_a_band_by_the_outer_nodes() -> None:
-    """90 % of nine equally likely nodes are all of them; a misfit of strain 2 doubles them, up to ten times."""
+    """90 % of nine equally likely nodes are all of them; a residual of 2 doubles them, up to ten times."""
     law = replace(EXACT, model_error=0.05)
-    for strain, times in ((0.0, 1.0), (1.0, 1.0), (2.0, 2.0), (10.0, 10.0), (50.0, 10.0)):
-        found = flat([[100.0, 120.0]], [100.0, 120.0], [], law=law, strain=strain)
+    for residual, times in ((0.0, 1.0), (1.0, 1.0), (2.0, 2.0), (10.0, 10.0), (50.0, 10.0)):
+        found = flat([[100.0, 120.0]], [100.0, 120.0], [], law=law, residual=residual)
         reach = math.exp(times * 0.05 * ENDS[-1])
         assert found.high.tolist() == pytest.approx([100 * reach, 120 * reach])
         assert found.low.tolist() == pytest.approx([100 / reach, 120 / reach])

@@ -456,7 +456,7 @@ def test_devices_and_volumes_that_no_guest_uses(depth: str) -> None:
         (none, some) = (
             model.solve(pool, [f"pool.aliases={n}"]).found.stations["p"]["wait"].value for n in (0, 3)
         )
-        assert none == pytest.approx(station["wait"].value, rel=1e-4)  # paces end at some length
+        assert none == pytest.approx(station["wait"].value, rel=1e-4)  # rates end at some length
         assert 0 < some < none / 2
 
 

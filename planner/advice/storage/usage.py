@@ -102,7 +102,7 @@ class StorageUsage(Answer):
                 "Real storage was not considered and may be met earlier: --real-storage with --resident-pages."
             )
         if self.growth is not None:
-            notes.append(f"Growth between the listings: {_pace(self.growth)}.")
+            notes.append(f"Growth between the listings: {_growth_rate(self.growth)}.")
         if any(limit.name == storage.PGMBK_BELOW_2GB for limit in self.limits):
             notes.append(
                 "z/VM 5.2 with 97 % of PGMBK-below-2GB in use still worked; at 121 %, five users of the report on real "
@@ -334,11 +334,11 @@ def _span(days: float) -> str:
     return f"{count} {unit}{'' if count == '1' or unit == 's' else 's'}"
 
 
-def _pace(growth: Interval, large: float = 1024.0) -> str:
+def _growth_rate(growth: Interval, large: float = 1024.0) -> str:
     """Growth in GB per longest unit of time in which the number stays readable."""
-    paces = {unit: growth * length / GIB for unit, length in SPANS.items()}
+    rates = {unit: growth * length / GIB for unit, length in SPANS.items()}
     # faster growth is shown per next shorter unit
-    unit = next((unit for unit, pace in paces.items() if abs(pace.value) < large), "s")
-    low, value, high = ends(paces[unit])
+    unit = next((unit for unit, rate in rates.items() if abs(rate.value) < large), "s")
+    low, value, high = ends(rates[unit])
     name = {"hour": "an hour", "s": "a second"}.get(unit, f"a {unit}")
     return f"{value} GB {name} ({low} to {high})"

@@ -122,7 +122,7 @@ def _by_classes(solve: Callable[[Elements], tuple[Outcome, Flags]]) -> Solver:
             part = here.of(of)
             order = np.argsort(part.volumes <= 0.0, axis=-1, kind="stable")[:, :classes]
             found, settled[of] = solve(part.with_classes(order))
-            outcome.write(of, found.spread(order, here.volumes.shape[-1]))
+            outcome.write(of, found.by_class(order, here.volumes.shape[-1]))
         return outcome, settled & balanced(here, outcome)
 
     return solved

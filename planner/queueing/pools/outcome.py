@@ -69,7 +69,7 @@ class Outcome(ArrayFields):
             else:
                 whole[which] = values
 
-    def spread(self, order: Integers, classes: int) -> Outcome:
+    def by_class(self, order: Integers, classes: int) -> Outcome:
         """Expand an outcome of selected classes to all classes, with zeros in the others."""
         changed: dict[str, Any] = {}
         for name in PER_CLASS:

@@ -330,7 +330,7 @@ def _with_paging_together(tables: MonitorTables) -> MonitorTables:
 
 
 def _keys(kind: Kind, rows: Columns) -> Any:
-    """What tells the rows of a sample apart, as something that sorts."""
+    """What distinguishes the rows of a sample, as something that sorts."""
     if kind == Kind.ACTIVITY:
         return rows["RDEVDEV"]
     if kind == Kind.POOL_ACTIVITY:

@@ -327,9 +327,9 @@ def answers(
     ahead = [_without_tiny(quantiles(future.at(step), ENDS)) for step in AHEAD]
     found = []
     for k, goal in enumerate(goals):
-        told = fit.measured[k] >= FEWEST_DAYS and fit.fitted[k]
-        trend = Interval(*(steps[:, k] / now[k])) if told and now[k] > 0 else None
-        few = future.rate is None and (not told or _says_nothing(Interval(*of_first[:, k])))
+        fitted = fit.measured[k] >= FEWEST_DAYS and fit.fitted[k]
+        trend = Interval(*(steps[:, k] / now[k])) if fitted and now[k] > 0 else None
+        few = future.rate is None and (not fitted or _says_nothing(Interval(*of_first[:, k])))
         idle = fit.measured[k] >= FEWEST_DAYS and np.nanmax(daily.values[k]) == 0
         verdict = _verdict(goal.load.value, now[k], few and not idle, dates[1, k])
         known = verdict in {"already", "within horizon", "not within horizon"}

@@ -29,7 +29,7 @@ def plain_chain(aliases, volumes, most_beyond, service=None):
     `volumes` are arrival rates (open) or pairs of requesters and think time (closed); I/Os that would make more than
     `most_beyond` of them wait for or hold an alias are lost. `service` has the service time of each volume.
     """
-    pace = np.ones(len(volumes)) if service is None else 1.0 / np.asarray(service)
+    service_rate = np.ones(len(volumes)) if service is None else 1.0 / np.asarray(service)
 
     def arrivals(volume, state):
         if isinstance(volume, tuple):
@@ -59,12 +59,12 @@ def plain_chain(aliases, volumes, most_beyond, service=None):
             elif held + queued < most_beyond:
                 add(rate, (v, 2, 1))
             if base:
-                add(pace[v], (v, 2, -1) if waits else (v, 0, -1))
+                add(service_rate[v], (v, 2, -1) if waits else (v, 0, -1))
             if mine and not queued:
-                add(mine * pace[v], (v, 1, -1))
+                add(mine * service_rate[v], (v, 1, -1))
             for w, (_, _, others) in enumerate(state):
                 if mine and others:
-                    add(pace[v] * mine * others / queued, (v, 1, -1), (w, 1, 1), (w, 2, -1))
+                    add(service_rate[v] * mine * others / queued, (v, 1, -1), (w, 1, 1), (w, 2, -1))
         for rate, new in following:
             if rate > 0.0:
                 if new not in index:

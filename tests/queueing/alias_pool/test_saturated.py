@@ -22,12 +22,12 @@ def chain(volumes: int, aliases: int, inflation: float) -> tuple[float, float]:
     rates = np.zeros((len(states), len(states)))
     for state, source in product(states, range(volumes)):
         if state[source]:
-            pace = state[source] / (1.0 + inflation * state[source])
+            service_rate = state[source] / (1.0 + inflation * state[source])
             for to in range(volumes):
                 moved = list(state)
                 moved[source] -= 1
                 moved[to] += 1
-                rates[place[state], place[tuple(moved)]] += pace / volumes
+                rates[place[state], place[tuple(moved)]] += service_rate / volumes
     np.fill_diagonal(rates, 0.0)
     balance = np.vstack([(rates - np.diag(rates.sum(axis=1))).T, np.ones(len(states))])
     law = np.linalg.lstsq(balance, np.append(np.zeros(len(states)), 1.0), rcond=None)[0]

@@ -44,7 +44,7 @@ class Levels:
         self.aliases = aliases
         self.volume_class = np.repeat(np.arange(pool.classes), pool.volumes.astype(np.int64))
         closed = pool.closed[self.volume_class]
-        self.pace = 1.0 / pool.service[self.volume_class]
+        self.service_rate = 1.0 / pool.service[self.volume_class]
         self._held = closed | (not pool.even)  # volumes whose aliases are tracked
         self._not_held = bool(not self._held.all())
         self._population = np.where(closed, pool.population[self.volume_class], np.inf)
@@ -105,7 +105,7 @@ class Levels:
             np.add.at(matrix, (some, to), rate[some])
 
         for volume, unit in enumerate(np.eye(self._population.size, dtype=np.int64)):
-            held, pace = unit * self._held, self.pace[volume]
+            held, service_rate = unit * self._held, self.service_rate[volume]
             idle = here.own[:, volume] == 0
             rate = np.full(here.size, self._rate[volume])
             if np.isfinite(self._population[volume]):
@@ -115,9 +115,9 @@ class Levels:
                 add(up, above, rate * ~idle, here.own, here.held + held)
             else:
                 add(up, above, rate * ~idle, here.own + unit, here.held)
-            add(within, here, (here.own[:, volume] == 1) * pace, here.own - unit, here.held)
+            add(within, here, (here.own[:, volume] == 1) * service_rate, here.own - unit, here.held)
             if below is not None:
-                add(down, below, (here.own[:, volume] > 1) * pace, here.own - unit, here.held)
+                add(down, below, (here.own[:, volume] > 1) * service_rate, here.own - unit, here.held)
         if below is not None:
             for rate, freed in self._alias_ends(here):
                 if not here.waiting:
@@ -136,7 +136,7 @@ class Levels:
         for volume in np.flatnonzero(self._held):
             unit = np.zeros(self._population.size, dtype=np.int64)
             unit[volume] = 1
-            ends.append((here.held[:, volume] * self.pace[volume], here.held - unit))
+            ends.append((here.held[:, volume] * self.service_rate[volume], here.held - unit))
         return ends
 
     def alias_ends(self, here: Level) -> Array:
@@ -252,9 +252,9 @@ def _outcome(
             sums["fails"] += tries
         if level.waiting:
             sums["queue"] += law @ queued
-            sums["base_pickups"] += law @ (queued > 0) * levels.pace
+            sums["base_pickups"] += law @ (queued > 0) * levels.service_rate
             sums["alias_pickups"] += (law * levels.alias_ends(level)) @ queued / level.waiting
-    sums["alias_in_service"] = (sums["tries"] - sums["fails"] + sums["alias_pickups"]) / levels.pace
+    sums["alias_in_service"] = (sums["tries"] - sums["fails"] + sums["alias_pickups"]) / levels.service_rate
     per_volume: dict[str, Any] = {
         name: np.bincount(levels.volume_class, weights=values) / pool.volumes for name, values in sums.items()
     }

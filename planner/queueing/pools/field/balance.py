@@ -163,15 +163,15 @@ def waiting_and_held(
     )
     waiting = np.minimum(waiting, elements.most_of_one[..., None] - 1.0)
     picks = np.where(bounded, picks_held, pickups)
-    pace = ratio(flows.alias_ends, held, 1.0 / elements.service[..., None])
+    end_rate = ratio(flows.alias_ends, held, 1.0 / elements.service[..., None])
     holding = _carried(
         ups_and_downs,
         (
             np.where(rising, tries_held, 0.0),
-            picks + np.maximum(ends - ratio(ends, holds), 0.0) + pace,
+            picks + np.maximum(ends - ratio(ends, holds), 0.0) + end_rate,
         ),
         (np.where(below, flows.tries, 0.0), np.where(below & rising, think_rate, 0.0), held),
-        pace,
+        end_rate,
         waiting * ratio(ends, waits),
         given.known[:, None] & (volumes > 0.0) & (holds > 0.0),
     )

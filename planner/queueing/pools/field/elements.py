@@ -232,11 +232,11 @@ class State(ArrayFields):
     def first(cls, elements: Elements, size: Size, *, again: bool = False) -> State:
         """Initial state of every element; `again` after a failure, with smaller steps."""
         count, classes = elements.volumes.shape
-        beyond, pace = np.arange(float(size.beyond)), 1.0 / elements.service[..., None]
+        beyond, end_rate = np.arange(float(size.beyond)), 1.0 / elements.service[..., None]
         # Some of the I/Os beyond the base wait, except with ample aliases, where the distribution is known.
         ample = elements.ample[:, None, None]
         picks = np.where(ample | (beyond == 0.0), 0.0, 0.3)
-        pace = pace / (1.0 + np.where(ample, elements.inflation[:, None, None] * beyond, 0.0))
+        end_rate = end_rate / (1.0 + np.where(ample, elements.inflation[:, None, None] * beyond, 0.0))
         # Flows and waiting I/Os given D are not known yet.
         given = {
             item.name: np.zeros((count, classes, size.totals))
@@ -259,9 +259,9 @@ class State(ArrayFields):
             least_total=np.zeros(count),
             largest_total=most,
             log_tilt=np.zeros((count, size.tilts)),
-            alias_ends=np.where(ample, 1.0, 0.7) * beyond * pace,
-            base_picks=picks * pace,
-            base_idles=(1.0 - picks) * pace,
+            alias_ends=np.where(ample, 1.0, 0.7) * beyond * end_rate,
+            base_picks=picks * end_rate,
+            base_idles=(1.0 - picks) * end_rate,
             **given,
         )
 

@@ -241,14 +241,16 @@ def _flows(
     held_idle = ratio(parts.held_idle / count, idle, given.beyond_idle)
     arrivals = np.where(closed, np.maximum(others + 1.0 - held_idle, 0.0) / think_time, given.arrivals_idle)
     held_by_law = idle * given.beyond_idle + busy * given.beyond_busy * parts.alias_share
-    pace = ratio(idle * given.ends_idle + busy * alias_ends, held_by_law, 1.0 / elements.service[..., None])
-    ends = held * pace
+    end_rate = ratio(
+        idle * given.ends_idle + busy * alias_ends, held_by_law, 1.0 / elements.service[..., None]
+    )
+    ends = held * end_rate
     whole = [(elements.volumes[..., None] * each).sum(axis=1) for each in (tries, pickups, ends)]
     # While a base is idle, the aliases that its volume does not hold belong to others.
     holds = parts.held.sum(axis=1)[:, None]
-    elsewhere = ratio(whole[2][:, None] - ends, holds - held, pace)
+    elsewhere = ratio(whole[2][:, None] - ends, holds - held, end_rate)
     held_idle = np.minimum(held_idle, holds)
-    ends_idle = held_idle * pace + (holds - held_idle) * elsewhere
+    ends_idle = held_idle * end_rate + (holds - held_idle) * elsewhere
     return Flows(arrivals, idles, tries, pickups, ends, ends_idle, arrivals_beside, beside, *whole)
 
 

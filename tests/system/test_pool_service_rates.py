@@ -10,20 +10,20 @@ import pytest
 
 from planner.queueing import closed_network
 from planner.queueing._product_form import Network, StationGroup
-from planner.system.stations import pool_paces
+from planner.system.stations import pool_service_rates
 
 
-def pace_of(
+def rates_of(
     volumes: int, aliases: int, most: int, inflation: float = 0.0
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Pace of one pool."""
-    return pool_paces(np.array([[volumes, aliases, inflation, 0.0]]), most)[0]
+    return pool_service_rates(np.array([[volumes, aliases, inflation, 0.0]]), most)[0]
 
 
-def throughput(pace: np.ndarray, population: int, think: float) -> float:  # type: ignore[type-arg]
+def throughput(rates: np.ndarray, population: int, think: float) -> float:  # type: ignore[type-arg]
     """Rate of a closed network of the pool and a think time; service 1."""
     one = np.ones(1)
-    group = StationGroup(demand=np.ones((1, 1)), pace=pace[None], copies=one, load=np.zeros(1))
+    group = StationGroup(demand=np.ones((1, 1)), service_rates=rates[None], copies=one, load=np.zeros(1))
     return float(Network.of(np.array([[float(population)]]), np.array([[think]]), [group]).solve()[0][0, 0])
 
 
@@ -68,29 +68,29 @@ def simulated(volumes: int, aliases: int, population: int, think: float, *, seed
 
 @pytest.mark.parametrize("volumes", [1, 2, 8, 20])
 def test_without_aliases_it_is_the_closed_form(volumes: int) -> None:
-    pace = pace_of(volumes, 0, 12)
+    rates = rates_of(volumes, 0, 12)
     counts = np.arange(1, 13)
-    assert np.allclose(pace, counts * volumes / (volumes + counts - 1), rtol=1e-10)
+    assert np.allclose(rates, counts * volumes / (volumes + counts - 1), rtol=1e-10)
 
 
 def test_with_an_alias_for_each_request_nothing_waits() -> None:
-    pace = pace_of(4, 20, 21)
-    assert np.allclose(pace, np.arange(1, 22), rtol=1e-12)
+    rates = rates_of(4, 20, 21)
+    assert np.allclose(rates, np.arange(1, 22), rtol=1e-12)
 
 
 @pytest.mark.long
 def test_more_aliases_and_more_requests_never_slow_it_and_the_limit_holds() -> None:
-    paces = [pace_of(8, aliases, 40) for aliases in (0, 1, 3, 6)]
-    for aliases, pace in zip((0, 1, 3, 6), paces, strict=True):
-        assert (np.diff(pace) >= 0).all()
-        assert pace[-1] <= 8 + aliases
-    assert all((more >= less - 1e-2).all() for less, more in pairwise(paces))
+    each = [rates_of(8, aliases, 40) for aliases in (0, 1, 3, 6)]
+    for aliases, rates in zip((0, 1, 3, 6), each, strict=True):
+        assert (np.diff(rates) >= 0).all()
+        assert rates[-1] <= 8 + aliases
+    assert all((more >= less - 1e-2).all() for less, more in pairwise(each))
 
 
 def test_one_volume_is_nearly_a_queue_with_as_many_servers() -> None:
-    pace = pace_of(1, 3, 10)
+    rates = rates_of(1, 3, 10)
     assert np.isclose(
-        throughput(pace, 10, 2.0), closed_network([[1.0]], [10], 2.0, [4]).throughput[0], rtol=0.01
+        throughput(rates, 10, 2.0), closed_network([[1.0]], [10], 2.0, [4]).throughput[0], rtol=0.01
     )
 
 
@@ -101,9 +101,9 @@ def test_one_volume_is_nearly_a_queue_with_as_many_servers() -> None:
 )
 def test_a_simulation(volumes: int, aliases: int, population: int, think: float) -> None:
     """A request finds what one fewer would hold: 0 to 3 % low (error of the runs about .5 %)."""
-    pace = pace_of(volumes, aliases, population)
+    rates = rates_of(volumes, aliases, population)
     rate = simulated(volumes, aliases, population, think, seed=1, events=60_000)
-    assert -0.035 <= throughput(pace, population, think) / rate - 1 <= 0.005
+    assert -0.035 <= throughput(rates, population, think) / rate - 1 <= 0.005
 
 
 def circling(volumes: int, aliases: int, requests: int, inflation: float, *, events: int) -> float:
@@ -147,6 +147,6 @@ def circling(volumes: int, aliases: int, requests: int, inflation: float, *, eve
 )
 def test_the_pace_beside_a_simulation(volumes: int, aliases: int, requests: int, inflation: float) -> None:
     """At the knee, where the first requests wait, random arrivals hold the most against circling ones: 6 % low."""
-    pace = pace_of(volumes, aliases, requests, inflation)[-1]
+    rates = rates_of(volumes, aliases, requests, inflation)[-1]
     rate = circling(volumes, aliases, requests, inflation, events=30_000)
-    assert -0.06 <= pace / rate - 1 <= 0.012
+    assert -0.06 <= rates / rate - 1 <= 0.012

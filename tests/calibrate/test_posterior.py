@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2, norm, qmc
 
 from planner.calibrate.error_bar import stretch
-from planner.calibrate.spread import EDGE, SEED, _stretched, points
+from planner.calibrate.posterior import EDGE, SEED, _stretched, points
 
 
 @pytest.mark.parametrize(

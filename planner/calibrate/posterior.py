@@ -38,7 +38,7 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class PosteriorSample:
     """Weighted parameter sets."""
 
     components: tuple[Component, ...]  # one per number of requesters, the likeliest first
@@ -60,10 +60,12 @@ def quantiles(values: Array, weights: Array, probabilities: Sequence[float]) -> 
     return np.asarray(np.interp(probabilities, middle / weights.sum(), values[order]))
 
 
-def spread_of(solutions: Sequence[Solution], degrees: float, negligible: float = 1e-3) -> Spread:
+def posterior_sample(
+    solutions: Sequence[Solution], degrees: float, negligible: float = 1e-3
+) -> PosteriorSample:
     """Draw and weight parameter sets around solutions; those of a negligible share are left out."""
-    odds = np.array([each.log_odds for each in solutions])
-    share = np.exp(odds - odds.max())
+    log_weight = np.array([each.log_weight for each in solutions])
+    share = np.exp(log_weight - log_weight.max())
     kept = [each for each, s in zip(solutions, share / share.sum(), strict=True) if s > negligible]
     least = min(each.chi_square for each in kept)
     drawn = [_around(each, degrees, least, _sets(each, len(kept))) for each in kept]
@@ -76,7 +78,7 @@ def spread_of(solutions: Sequence[Solution], degrees: float, negligible: float =
         covariance = (values - center).T @ ((values - center) * part[:, None])
         components.append(Component(population=solution.population, weight=float(weights.sum() / total),
                                     center=center, covariance=covariance))  # fmt: skip
-    return Spread(
+    return PosteriorSample(
         components=tuple(sorted(components, key=lambda each: -each.weight)),
         populations=np.repeat([float(each.population) for each in kept], [len(w) for _, w in drawn]),
         values=np.concatenate([kept[0].problem.values(logs) for logs, _ in drawn]),
