@@ -391,27 +391,27 @@ def write_model(model: Model, path: Path, *, force: bool = False) -> None:
     files.save(tomli_w.dumps(content), path, force=force)
 
 
-def read_laws(publication: str) -> dict[str, dict[str, float]]:
+def read_parameters(publication: str) -> dict[str, dict[str, float]]:
     """Models of a publication that were fitted without some of its runs, in order to be tested on those.
 
     Examples
     --------
-    >>> read_laws("hyperpav")["volume runs alone"]["population"]
+    >>> read_parameters("hyperpav")["volume runs alone"]["population"]
     3.0
     """
     return {
-        name: {key.removesuffix("_s"): float(value) for key, value in law.items()}
-        for name, law in _read_toml(_shelf("models") / "left-out" / f"{publication}.toml").items()
+        name: {key.removesuffix("_s"): float(value) for key, value in values.items()}
+        for name, values in _read_toml(_shelf("models") / "left-out" / f"{publication}.toml").items()
     }
 
 
-def write_laws(laws: Mapping[str, Mapping[str, float]], path: Path, *, force: bool = False) -> None:
-    """Write the file that `read_laws` reads; overwrite only with `force`."""
+def write_parameters(fits: Mapping[str, Mapping[str, float]], path: Path, *, force: bool = False) -> None:
+    """Write the file that `read_parameters` reads; overwrite only with `force`."""
     import tomli_w
 
     content = {
-        name: {f"{key}_s" if key.endswith("_time") else key: value for key, value in law.items()}
-        for name, law in laws.items()
+        name: {f"{key}_s" if key.endswith("_time") else key: value for key, value in values.items()}
+        for name, values in fits.items()
     }
     files.save(tomli_w.dumps(content), path, force=force)
 

@@ -10,7 +10,7 @@ import pytest
 
 import planner
 from planner import queueing, sizing
-from planner.demand import Law
+from planner.demand import DeviceModel
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import data_path
@@ -100,7 +100,7 @@ def test_a_volume_that_never_idles_makes_its_pool_saturated(
 @pytest.mark.long
 def test_a_second_row_shows_what_a_volume_that_never_idles_asks_for() -> None:
     """Forty requesters that hardly think beside one that does, solved by the queueing model at each count."""
-    law = Law(inflation=0.05, redrive_time=5e-5, model_error=0.02)
+    device_model = DeviceModel(inflation=0.05, redrive_time=5e-5, model_error=0.02)
     people = {"population": [40, 1], "think_time": [1e-4, 3e-3]}
     solved = queueing.alias_pool(
         np.arange(41), volumes=[1, 1], service_time=3e-3, inflation=0.05, redrive_time=5e-5, **people
@@ -113,7 +113,7 @@ def test_a_second_row_shows_what_a_volume_that_never_idles_asks_for() -> None:
         rows = np.array([each[aliases] for each in (rate, service, queue, queue)])
         return run_of(rows, aliases, listing=True, pool=True)
 
-    alone, several = need([(row(0),), (row(0), row(8))], law)
+    alone, several = need([(row(0),), (row(0), row(8))], device_model)
     assert alone.decided == "saturated" and several.decided == "steady demand"
     for found in (alone, several):
         assert found.low <= needed <= found.high
@@ -154,7 +154,7 @@ def test_a_wait_that_becomes_service_is_no_help() -> None:
         service=Interval.around(1.3e-3, 5e-5),
         queued=Interval.printed("1.84"),
     )
-    answer = sizing.aliases(run, Law(inflation=1.0, redrive_time=0.0, model_error=0.02))
+    answer = sizing.aliases(run, DeviceModel(inflation=1.0, redrive_time=0.0, model_error=0.02))
     assert not answer.helps
     assert "aliases only turn queueing into longer service" in answer.headline
     assert not any(note.startswith("Next: add") for note in answer.notes)
@@ -242,12 +242,14 @@ def test_bursty_pools_are_sized_by_what_all_their_volumes_ask_for(tmp_path: Path
     assert before == pytest.approx(520) and after == pytest.approx(answer.rows.io_rate[answer.recommended])
     (run,) = (found.run for found in pool_runs(intervals(read(path))[0])[0])
     assert run is not None
-    many = sizing.subsystem([sizing.MeasuredPool(name="P", volumes=5, aliases=0, runs=(run,))], law())
+    many = sizing.subsystem(
+        [sizing.MeasuredPool(name="P", volumes=5, aliases=0, runs=(run,))], device_model()
+    )
     assert many.pools[0].recommended == answer.recommended
 
 
-def law() -> Law:
-    return Law.from_model("hyperpav")
+def device_model() -> DeviceModel:
+    return DeviceModel.from_model("hyperpav")
 
 
 @pytest.mark.long

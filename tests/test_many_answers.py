@@ -16,7 +16,7 @@ import pytest
 import planner
 from planner import sizing
 from planner.cli import main
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.errors import InputError
 from planner.library import data_path, origin, read_model
 from planner.measurements import Run
@@ -75,9 +75,9 @@ def test_arrays_are_answered_as_each_row_alone_in_their_order(k: int) -> None:
 @pytest.mark.long
 def test_side_by_side_is_as_one_by_one() -> None:
     """Curves and ends of the range that were found together, against those of the same readings solved alone."""
-    law, runs = Law.from_model("hyperpav"), drawn(5, 30)
+    device_model, runs = DeviceModel.from_model("hyperpav"), drawn(5, 30)
     counts = np.arange(6.0)
-    for each in size([[run] for run in runs], law, Target(), [0.0] * len(runs)):
+    for each in size([[run] for run in runs], device_model, Target(), [0.0] * len(runs)):
         assert isinstance(each, SizedVolume) and each.solved is not None
         together, ends = each.model(counts), sorted(each.moved_counts)
         each.solved = None
@@ -199,7 +199,10 @@ def test_without_a_model_aliases_cost_nothing() -> None:
     answer = alone(0, model="none")
     assert answer.rows.service_time == pytest.approx(1.3e-3, rel=1e-12)
     assert any(note.startswith("By no model (--model none)") for note in answer.notes)
-    assert (Law.from_model("none").inflation, Law.from_model("none").redrive_time) == (0.0, 0.0)
+    assert (DeviceModel.from_model("none").inflation, DeviceModel.from_model("none").redrive_time) == (
+        0.0,
+        0.0,
+    )
 
 
 def test_targets_have_units() -> None:

@@ -81,7 +81,7 @@ def _volume(it: Any, said: str) -> None:
     assert it.answer.recommended == 2
     assert it.answer.range == (2, 4)
     assert "Two aliases (2 to 4, 90 %)" in said
-    for model in it.laws.values():
+    for model in it.models.values():
         found = planner.aliases(it.listing, model=model)
         rate, low, high = found.rows.io_rate[2], found.rate_low[2], found.rate_high[2]
         assert (found.recommended, found.range) == (2, (2, 4))
@@ -104,8 +104,8 @@ def _pool(it: Any, said: str) -> None:
     assert it.enough <= it.many.aliases_needed <= it.enough + 2
     assert it.enough <= it.few.aliases_needed <= it.enough + 2
     assert "as many as the model of the pool, or two more" in said
-    assert it.law(24, 8, 0.05, 1.3, 0.16)[0].startswith("156 aliases: wait at most 5 %")
-    assert it.law(3, 1, 0.05, 1.3, 0.16)[0].startswith("0 aliases: ")
+    assert it.by_model(24, 8, 0.05, 1.3, 0.16)[0].startswith("156 aliases: wait at most 5 %")
+    assert it.by_model(3, 1, 0.05, 1.3, 0.16)[0].startswith("0 aliases: ")
 
 
 def _paging(it: Any, said: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner import aliases
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.devices import Pool, VolumeClass
 from planner.errors import ConvergenceError
 from planner.interval import Interval
@@ -20,7 +20,7 @@ from planner.sizing.fewest import excess_of
 from planner.sizing.need import Need, need, size
 from planner.sizing.sized import ReadCache, Sized
 
-LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
+DEVICE = DeviceModel(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
 LONGEST = 40.0  # I/Os: a row of the table each
 MULTIPLES = (
     0.0,
@@ -77,7 +77,7 @@ def pool(seed: int, count: int, aliases: int, multiple: float) -> Run:
 
 
 def asked_pool(aliases: int, **demand: float) -> Run:
-    """Three equal volumes in a pool, as the law itself has them."""
+    """Three equal volumes in a pool, as the model itself has them."""
     part = VolumeClass(volumes=3, **demand)  # type: ignore[arg-type]
     rows = Pool(classes=(part,), service_time=1.3e-3, inflation=0.16, redrive_time=6e-5).solve(
         [float(aliases)]
@@ -96,7 +96,7 @@ def told(found: Need) -> tuple[object, ...]:
 def read_as(runs: Iterable[Run], target: Target | None = None) -> list[Sized]:
     """What each was read as, for its count."""
     cases = [(run,) for run in runs]
-    found = size(cases, LAW, target or Target(), [0.0] * len(cases), every=False)
+    found = size(cases, DEVICE, target or Target(), [0.0] * len(cases), every=False)
     assert all(isinstance(each, Sized) for each in found)
     return found  # type: ignore[return-value]
 
@@ -139,11 +139,11 @@ def test_a_volume_with_aliases_of_its_own_is_a_pool_of_one() -> None:
         replace(run, queued=Interval(np.zeros(1), np.zeros(1), np.full(1, np.inf))) for run in runs[::25]
     ]
     both = [(run,) for run in runs] + [(replace(run, pool=True),) for run in runs]
-    counts = need(both, LAW, ranges=False)
+    counts = need(both, DEVICE, ranges=False)
     assert [told(each) for each in counts[:200]] == [told(each) for each in counts[200:]]
     decided = [each.decided for each in counts[:200]]
     assert min(decided.count(each) for each in ("steady demand", "bursty demand", "saturated")) >= 10
-    some = need(both[::5], LAW)
+    some = need(both[::5], DEVICE)
     assert [told(each) for each in some[:40]] == [told(each) for each in some[40:]]
     for one, other in zip(some[:40:2], some[40::2], strict=True):
         assert (one.answer is None) == (other.answer is None)
@@ -157,7 +157,7 @@ def test_a_volume_with_aliases_of_its_own_is_a_pool_of_one() -> None:
 def test_a_curve_goes_through_the_measured_row_and_is_monotone_about_it(target: Target) -> None:
     """Beside that row it is the model's, moved by what the model missed there, but never past what was measured."""
     runs = [*volumes(5, 36), *POOLS.values()] if target == Target() else [*volumes(6, 12), POOLS["bursty"]]
-    needs = need([(run,) for run in runs], LAW, target, ranges=False)
+    needs = need([(run,) for run in runs], DEVICE, target, ranges=False)
     for run, found, sized in zip(runs, needs, read_as(runs, target), strict=True):
         used = run.aliases
         if found.problem:
@@ -229,12 +229,12 @@ def test_a_need_does_not_depend_on_what_else_is_asked(sorts: tuple[str, ...]) ->
     ]  # fmt: skip
     growth = np.where(np.arange(len(cases)) % 3 == 0, 0.2, 0.0)
     known = ReadCache()
-    together = [told(each) for each in need(cases, LAW, growth=growth, known=known)]
+    together = [told(each) for each in need(cases, DEVICE, growth=growth, known=known)]
     order = np.random.default_rng(3).permutation(len(cases))
-    mixed = need([cases[k] for k in order], LAW, growth=growth[order], known=known)
+    mixed = need([cases[k] for k in order], DEVICE, growth=growth[order], known=known)
     assert [told(each) for each in mixed] == [together[k] for k in order]
     assert [
-        told(need([case], LAW, growth=share)[0]) for case, share in zip(cases, growth, strict=True)
+        told(need([case], DEVICE, growth=share)[0]) for case, share in zip(cases, growth, strict=True)
     ] == together
     assert {each[3] for each in together} == {"no I/O", "steady demand", "bursty demand", "saturated"}
 
@@ -248,8 +248,8 @@ def test_digits_that_leave_much_open_are_read_alike_beside_aliases_in_use() -> N
     with_aliases = from_numbers(
         io_rate=shown(224.0, 0.1), service=shown(2.1e-3, 1e-4), queued=shown(0.1, 0.01), aliases=1
     )
-    alone = [told(need([(run,)], LAW)[0]) for run in (busy, with_aliases)]
-    assert [told(each) for each in need([(busy,), (with_aliases,)], LAW)] == alone
+    alone = [told(need([(run,)], DEVICE)[0]) for run in (busy, with_aliases)]
+    assert [told(each) for each in need([(busy,), (with_aliases,)], DEVICE)] == alone
 
 
 @pytest.mark.long
@@ -258,13 +258,13 @@ def test_a_pool_without_a_solution_at_the_rates_of_its_volumes_stops_no_other(
 ) -> None:
     """It is read by what each of its volumes may mean, as any that the solver has no answer to."""
     cases = [(POOLS["few requesters, in use"],), (volumes(5, 1)[0],)]
-    alone = need([cases[1]], LAW, ranges=False)[0]
+    alone = need([cases[1]], DEVICE, ranges=False)[0]
 
     def unsolved(*_: object) -> None:
         raise ConvergenceError("alias pool with 1 alias", 1e-6, 200)
 
     monkeypatch.setattr("planner.sizing.pool.think_in_use", unsolved)
-    first, other = need(cases, LAW, ranges=False)
+    first, other = need(cases, DEVICE, ranges=False)
     assert (first.decided, first.problem) == ("bursty demand", "")
     assert told(other) == told(alone)
 
@@ -283,7 +283,7 @@ def test_a_demand_that_grows_needs_no_fewer_aliases(sort: str) -> None:
     else:
         runs, growths = [run for run in POOLS.values() if run.aliases], (0.0, 1e-9, 0.3)
     found = need(
-        [(run,) for run in runs for _ in growths], LAW, growth=np.tile(growths, len(runs)), ranges=False
+        [(run,) for run in runs for _ in growths], DEVICE, growth=np.tile(growths, len(runs)), ranges=False
     )
     for k, run in enumerate(runs):
         counts = [each.count for each in found[k * len(growths) : (k + 1) * len(growths)]]
@@ -303,7 +303,7 @@ def test_where_nothing_waits_one_requester_a_volume_stays_possible() -> None:
         )
         for aliases in (0, 2, 4, 6)
     ]  # fmt: skip
-    found = need([(run,) for run in runs], LAW)
+    found = need([(run,) for run in runs], DEVICE)
     assert [each.low for each in found] == [0] * 4
     assert [each.high for each in found] == sorted(each.high or 0 for each in found)
 
@@ -325,7 +325,7 @@ def test_the_range_of_a_bursty_pool_in_use_grows_with_its_demand(met: bool) -> N
     """A measurement that meets the target holds no larger demand down; one that misses it still needs more."""
     run = pool(5, 3, 6, 1.0)
     wait = float(run.total_queue.value / run.total_rate.value)
-    found = need([(run,)] * 4, LAW, Target(wait=wait * (1.3 if met else 0.7)), growth=[0.0, 0.3, 1.0, 3.0])
+    found = need([(run,)] * 4, DEVICE, Target(wait=wait * (1.3 if met else 0.7)), growth=[0.0, 0.3, 1.0, 3.0])
     assert {each.decided for each in found} == {"bursty demand"}
     counts, lows, highs = zip(*((each.count, each.low, each.high) for each in found), strict=True)
     assert list(counts) == sorted(counts)
@@ -341,14 +341,14 @@ def test_whether_so_many_do_is_what_count_and_range_say(growth: float) -> None:
     """At the count and both ends of the range, one below, and with none; for pools of every sort and a volume."""
     runs = [*POOLS.values(), volume(np.random.default_rng(2))]
     known = ReadCache()
-    exact = need([(run,) for run in runs], LAW, growth=growth, known=known)
+    exact = need([(run,) for run in runs], DEVICE, growth=growth, known=known)
     asked = []
     for run, found in zip(runs, exact, strict=True):
         ends = {end for end in (found.low, found.count, found.high) if end}
         asked += [(run, found, limit) for limit in sorted({0, *ends, *(end - 1 for end in ends)})]
     assert any(found.count is not None and found.count > limit for _, found, limit in asked)
     limits = [limit for *_, limit in asked]
-    told_so = need([(run,) for run, *_ in asked], LAW, growth=growth, enough=limits, known=known)
+    told_so = need([(run,) for run, *_ in asked], DEVICE, growth=growth, enough=limits, known=known)
     for (run, found, limit), each in zip(asked, told_so, strict=True):
         for sought, answer in ((found.low, each.low), (found.count, each.count), (found.high, each.high)):
             assert (sought is None) == (answer is None), (run.name, limit)
@@ -363,19 +363,19 @@ def test_the_unit_of_time_does_not_matter() -> None:
     """The same rows in units a thousandth and a thousand times as long, exact or with digits."""
     cases = [*volumes(5, 40), *(pool(seed, 4, 2, multiple) for seed in (1, 2) for multiple in (0.5, 4.0))]
     cases += [replace(run, service=Interval(*[run.service.value] * 3)) for run in cases]
-    expected = list(map(told, need([(run,) for run in cases], LAW)))
+    expected = list(map(told, need([(run,) for run in cases], DEVICE)))
     for unit in (1e-3, 1024.0):
-        law = replace(LAW, redrive_time=LAW.redrive_time * unit)
+        device_model = replace(DEVICE, redrive_time=DEVICE.redrive_time * unit)
         scaled = [
             (replace(run, io_rate=run.io_rate * (1 / unit), service=run.service * unit),) for run in cases
         ]
-        assert list(map(told, need(scaled, law))) == expected
+        assert list(map(told, need(scaled, device_model))) == expected
 
 
 def test_a_pool_with_less_than_one_requester_a_volume_needs_no_alias() -> None:
     """As `planner growth` asks for on the way to a limit of none."""
     run = asked_pool(0, population=1, think_time=1.6e-3)
-    assert [each.count for each in need([(run,)] * 3, LAW, growth=[-0.1, -0.5, -0.99])] == [0, 0, 0]
+    assert [each.count for each in need([(run,)] * 3, DEVICE, growth=[-0.1, -0.5, -0.99])] == [0, 0, 0]
 
 
 @pytest.mark.long
@@ -383,5 +383,5 @@ def test_a_pool_whose_groups_have_no_solution_stops_no_other(monkeypatch: pytest
     """Its volumes are read for themselves, or kept apart."""
 
     monkeypatch.setattr(volumes_module, "group_pools", lambda aliases, *_, **__: [None] * len(aliases))
-    many, other = need([(pool(3, 20, 0, 0.5),), (POOLS["steady"],)], LAW, ranges=False)
+    many, other = need([(pool(3, 20, 0, 0.5),), (POOLS["steady"],)], DEVICE, ranges=False)
     assert not many.problem and not other.problem

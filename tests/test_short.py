@@ -15,7 +15,7 @@ from tests.checkout import ROOT, modules, setup_list, trees
 from tests.test_docstrings import names_all
 
 LONG = re.compile(r"pytest\.mark\.(long|slow)\b")
-NIGHTLY = {"write_left_out"}  # fits every law again
+NIGHTLY = {"write_left_out"}  # fits every model again
 EXAMPLE_LINE = re.compile(r"^\s*(?:>>>|\.\.\.) (.*)$", re.MULTILINE)
 
 

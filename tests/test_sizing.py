@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner import aliases, calibrate, queueing, sizing, style
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.demand.steady import _Elements, candidates_of_pool, candidates_of_pools
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError, InfeasibleError, InputError, PlannerError
@@ -34,8 +34,8 @@ from planner.sizing.sized import ReadCache, Sized
 from tests.brief import examples
 from tests.fuzz.answers import fewest_of_pools
 
-LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
-PLAIN = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+DEVICE = DeviceModel(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
+PLAIN = DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.02)
 
 
 def closed_run(
@@ -43,12 +43,17 @@ def closed_run(
     think: float,
     aliases: int = 0,
     service: float = 1.3e-3,
-    law: Law = PLAIN,
+    device_model: DeviceModel = PLAIN,
     half: float = 5e-4,
 ) -> Run:
-    """A volume as the law itself would have it, rounded like a listing: expected values come from our own law."""
+    """A volume as the model itself would have it, rounded like a listing: expected values come from our own model."""
     steady = queueing.finite_source(
-        population, think, service, 1 + aliases, inflation=law.inflation, redrive_time=law.redrive_time
+        population,
+        think,
+        service,
+        1 + aliases,
+        inflation=device_model.inflation,
+        redrive_time=device_model.redrive_time,
     )
     rate, queue = float(steady.throughput), float(steady.queue_length - steady.in_gap)
     mean = float(steady.service_time)
@@ -84,7 +89,7 @@ def joined(name: str, parts: list[Run], aliases: int = 0) -> Run:
     wait=st.floats(1e-5, 1e-3),
 )
 def test_the_count_meets_its_target_and_one_less_does_not(population: int, think: float, wait: float) -> None:
-    answer = sizing.aliases(closed_run(population, think), LAW, target=Target(wait=wait))
+    answer = sizing.aliases(closed_run(population, think), DEVICE, target=Target(wait=wait))
     waits = answer.rows.wait_time
     assert waits[answer.recommended] <= wait
     if answer.recommended > 0:
@@ -104,8 +109,8 @@ def test_the_demand_that_made_the_numbers_is_among_the_readings(population: int,
 @examples(15)
 @given(population=st.integers(3, 6), think=st.floats(2e-4, 2e-3), aliases=st.integers(1, 3))
 def test_aliases_in_use_leave_the_demand_readable(population: int, think: float, aliases: int) -> None:
-    run = closed_run(population, think, aliases, law=LAW)
-    answer = sizing.aliases(run, LAW)
+    run = closed_run(population, think, aliases, device_model=DEVICE)
+    answer = sizing.aliases(run, DEVICE)
     assert population in {reading.population for reading in answer.readings}
     assert answer.in_use == aliases
     assert answer.rows.io_rate[aliases] == pytest.approx(run.total_rate.value, rel=0.01)
@@ -116,14 +121,14 @@ def test_aliases_in_use_leave_the_demand_readable(population: int, think: float,
 @pytest.mark.parametrize("think", [2e-3, 1e-2])
 def test_the_demand_is_readable_beside_a_long_gap(population: int, think: float) -> None:
     """The gap in units of the service time is far off until the service time is known; four times the measured one."""
-    law = Law(inflation=0.3, redrive_time=2.6e-4, model_error=0.02)
-    run = closed_run(population, think, 1, law=law, half=1e-6)
-    found = [each for each in sizing.aliases(run, law).readings if each.population == population]
+    device_model = DeviceModel(inflation=0.3, redrive_time=2.6e-4, model_error=0.02)
+    run = closed_run(population, think, 1, device_model=device_model, half=1e-6)
+    found = [each for each in sizing.aliases(run, device_model).readings if each.population == population]
     assert found[0].think_time == pytest.approx(think, rel=0.05)
 
 
 def test_rows_improve_with_every_alias() -> None:
-    rows = sizing.aliases(closed_run(6, 2e-4), LAW).rows
+    rows = sizing.aliases(closed_run(6, 2e-4), DEVICE).rows
     assert (rows.io_rate[1:] >= rows.io_rate[:-1] * (1 - 1e-9)).all()
     assert (rows.queued[1:] <= rows.queued[:-1] + 1e-9).all()
 
@@ -353,14 +358,14 @@ def test_a_model_that_is_far_off_is_moved_no_more_than_threefold_beside_the_meas
 
 
 def test_no_queue_no_aliases() -> None:
-    answer = sizing.aliases(closed_run(1, 1e-3), LAW)
+    answer = sizing.aliases(closed_run(1, 1e-3), DEVICE)
     assert answer.recommended == 0
     assert any("Aliases will not help" in note for note in answer.notes)
 
 
 def test_a_target_below_the_service_time_has_no_answer() -> None:
     with pytest.raises(InfeasibleError, match="which aliases do not shorten"):
-        sizing.aliases(closed_run(3, 2e-4), LAW, target=Target(response=1e-3))
+        sizing.aliases(closed_run(3, 2e-4), DEVICE, target=Target(response=1e-3))
 
 
 def test_contradictory_systems_are_refused() -> None:
@@ -369,13 +374,13 @@ def test_contradictory_systems_are_refused() -> None:
     ((pool,), _) = pool_runs(rows)
     assert pool.run is not None
     with pytest.raises(InputError, match="the same volumes"):
-        sizing.aliases([*volume_runs(volume), pool.run], LAW)
+        sizing.aliases([*volume_runs(volume), pool.run], DEVICE)
 
 
 @pytest.mark.parametrize("growth", [-0.1, math.nan, math.inf])
 def test_growth_is_a_share(growth: float) -> None:
     with pytest.raises(InputError, match="growth"):
-        sizing.aliases(closed_run(3, 2e-4), LAW, growth=growth)
+        sizing.aliases(closed_run(3, 2e-4), DEVICE, growth=growth)
 
 
 @pytest.mark.long
@@ -383,7 +388,7 @@ def test_several_listings_decide_more_than_one() -> None:
     names = ("522A-0-aliases", "522A-1-alias", "522A-2-aliases")
     files = [data_path("hyperpav", f"{name}.listing") for name in names]
     runs = [volume_runs(rows)[0] for rows in intervals(read(files))]
-    answer = sizing.aliases(runs, Law.from_model("hyperpav-pool-runs"))
+    answer = sizing.aliases(runs, DeviceModel.from_model("hyperpav-pool-runs"))
     assert [reading.population for reading in answer.readings] == [3]
     assert any("Y040181P" in note and "left out" in note for note in answer.notes)
 
@@ -409,7 +414,7 @@ def test_pool_listings_whose_rates_rose_with_the_aliases_are_read_together(
     def read_as(share: float, aliases: int) -> object:
         ends = Interval(*(end * (1 + share) for end in before.io_rate))
         runs = before, replace(before, io_rate=ends, aliases=aliases)
-        (found,) = size_pools([runs], LAW, Target(), [0.0], ReadCache())
+        (found,) = size_pools([runs], DEVICE, Target(), [0.0], ReadCache())
         return found
 
     assert read_as(0.5, 2) == read_as(-0.5, 2) == "fitted"
@@ -487,7 +492,7 @@ def test_the_fewest_of_pools_are_those_of_all_their_counts() -> None:
 
 
 def test_a_plot_shows_rate_and_response() -> None:
-    axes = sizing.aliases(closed_run(3, 2e-4), LAW).plot()
+    axes = sizing.aliases(closed_run(3, 2e-4), DEVICE).plot()
     assert axes.get_ylabel() == "I/O rate [1/s]"
     assert len(axes.get_figure().axes) == 2
 
@@ -497,7 +502,7 @@ def test_a_plot_shows_rate_and_response() -> None:
     [Target(wait=2e-4), Target(response=2e-3), Target(wait=2e-4, response=2e-3)],
 )
 def test_a_plot_shows_the_response_that_was_asked_for(target: Target) -> None:
-    answer = sizing.aliases(closed_run(3, 2e-4), LAW, target=target)
+    answer = sizing.aliases(closed_run(3, 2e-4), DEVICE, target=target)
     _, panel = answer.plot().get_figure().axes
     drawn = [line.get_ydata() for line in panel.get_lines() if line.get_label() == "target"]
     limits = [np.full(answer.rows.aliases.shape, 2.0)] if target.response else []
@@ -506,7 +511,7 @@ def test_a_plot_shows_the_response_that_was_asked_for(target: Target) -> None:
 
 
 def unequal_pool() -> Run:
-    """Three busy closed volumes, ten quiet open ones, as our own law has them without aliases."""
+    """Three busy closed volumes, ten quiet open ones, as our own model has them without aliases."""
     busy = queueing.finite_source(4, 3e-4, 1.3e-3, 1)
     quiet = queueing.mmc(80, 1.3e-3, 1)
     parts = []
@@ -544,7 +549,7 @@ def test_the_busy_volumes_gain_the_most() -> None:
 
 
 def test_a_volume_has_no_classic_alternative() -> None:
-    answer = sizing.aliases(closed_run(3, 2e-4), LAW)
+    answer = sizing.aliases(closed_run(3, 2e-4), DEVICE)
     assert answer.classic is None
     assert answer.to_dict()["classic_aliases"] is None
 
@@ -556,9 +561,11 @@ def test_what_a_calibration_leaves_open_widens_the_answer(tmp_path: Path) -> Non
     path.write_text("population,aliases,io_rate,service_ms\n3,0,755,1.30\n", encoding="utf-8")
     _, model = calibrate.calibrate("volume", calibrate.Task(files=[path]))
     write_model(model, file)
-    vague, known = Law.from_model(file), Law.from_model("hyperpav-volume-runs")
+    vague, known = DeviceModel.from_model(file), DeviceModel.from_model("hyperpav-volume-runs")
     run = closed_run(3, 2e-4)
-    wide, narrow, plain = (sizing.aliases(run, law) for law in (vague, known, replace(vague, axes=())))
+    wide, narrow, plain = (
+        sizing.aliases(run, device_model) for device_model in (vague, known, replace(vague, axes=()))
+    )
     for other in (narrow, plain):
         spans = [float(np.log(each.rate_high[2] / each.rate_low[2])) for each in (wide, other)]
         assert spans[0] > 1.2 * spans[1]
@@ -567,14 +574,14 @@ def test_what_a_calibration_leaves_open_widens_the_answer(tmp_path: Path) -> Non
 
 def test_the_axes_of_a_law_are_those_of_the_possible_parameters() -> None:
     """An identity: the axes rebuild the second moments of what `planner predict` draws."""
-    law, known = Law.from_model("hyperpav"), calibrate.possible(read_model("hyperpav"), 64)
+    device_model, known = DeviceModel.from_model("hyperpav"), calibrate.possible(read_model("hyperpav"), 64)
     off = np.stack([np.log(known.sets[key] / known.best[key]) for key in ("inflation", "redrive_time")])
-    steps = np.array(law.axes)
+    steps = np.array(device_model.axes)
     assert steps.T @ steps == pytest.approx(off @ off.T / off.shape[1], rel=1e-6)
 
 
 def test_what_is_known_exactly_has_no_axis(tmp_path: Path) -> None:
-    """Inflation alone is open, by a normal law: one axis along it, as long as its deviation."""
+    """Inflation alone is open, by a normal model: one axis along it, as long as its deviation."""
     model = read_model("hyperpav")
     known = Alternative(
         population=3, share=1.0, parameters=("inflation",),
@@ -582,7 +589,7 @@ def test_what_is_known_exactly_has_no_axis(tmp_path: Path) -> None:
     )  # fmt: skip
     file = tmp_path / "known.toml"
     write_model(msgspec.structs.replace(model, alternatives=(known,), uncertainty=None), file)
-    ((inflation, gap),) = Law.from_model(file).axes
+    ((inflation, gap),) = DeviceModel.from_model(file).axes
     assert abs(inflation) == pytest.approx(0.2, rel=0.05)
     assert gap == 0.0
 
@@ -620,7 +627,10 @@ def test_the_first_guess_is_what_devices_without_number_would_hold_and_two_devia
     share, load = 0.25, 1.6
     binomial = [math.comb(5, n) * share**n * (1 - share) ** (5 - n) for n in range(6)]
     poisson = [math.exp(-load) * load**n / math.factorial(n) for n in range(60)]
-    beyond = [sum(max(n - 1, 0) * chance for n, chance in enumerate(law)) for law in (binomial, poisson)]
+    beyond = [
+        sum(max(n - 1, 0) * chance for n, chance in enumerate(device_model))
+        for device_model in (binomial, poisson)
+    ]
     for classes, mean in (
         ((closed,), 40 * beyond[0]),
         ((opened,), 30 * beyond[1]),
@@ -641,7 +651,7 @@ def test_no_more_aliases_are_tried_than_requesters_or_addresses() -> None:
 @pytest.mark.parametrize(("above", "said"), [(3.9, False), (4.1, True)])
 def test_a_rate_that_stays_is_told_with_how_far_it_may_rise(above: float, said: bool) -> None:
     """A rise of four times what reads alike is worth a word."""
-    answer = sizing.aliases(closed_run(3, 2e-4), LAW, target=Target(wait=2e-4))
+    answer = sizing.aliases(closed_run(3, 2e-4), DEVICE, target=Target(wait=2e-4))
     assert answer.recommended > answer.in_use
     rows = replace(answer.rows, io_rate=np.full(answer.rows.aliases.shape, 700.0))
     rate = Interval(rows.io_rate, rows.io_rate, rows.io_rate * (1.0 + above * SAME))
@@ -686,11 +696,11 @@ def test_what_was_not_measured_or_is_not_shown_does_not_touch_a_band() -> None:
     """Bands hold measured counts; one beyond the last row has no place, one without a figure says nothing."""
     chosen = np.array([2.0, 3.0, 4.0])
     values, moved = chosen[None] * [[1.0], [1.1]], chosen[None] * [[1.05], [0.95]]
-    law = replace(LAW, axes=((0.2, 0.0),))
+    device_model = replace(DEVICE, axes=((0.2, 0.0),))
     nothing = Interval(math.nan, math.nan, math.nan)
 
     def plain() -> Interval:
-        return band(values, chosen, moved, law, 0.0, 0, None)
+        return band(values, chosen, moved, device_model, 0.0, 0, None)
 
     for known in ({3: Interval(9.0, 9.5, 10.0)}, {1: nothing}):
         for one, other in zip(plain(), through(plain(), known, 0.0), strict=True):
@@ -717,7 +727,7 @@ def test_half_a_percent_of_the_response_is_no_gain(share: float, gains: bool) ->
 @pytest.mark.parametrize("aliases", [0, pytest.param(2, marks=pytest.mark.long)])
 @pytest.mark.parametrize("demand", [{"arrival_rate": 300.0}, {"population": 3, "think_time": 4e-3}])
 def test_readings_of_a_pool_are_of_all_its_volumes(aliases: int, demand: dict[str, float]) -> None:
-    """A pool as the law itself has it: what it was asked is among the readings, and each gives the measured rate."""
+    """A pool as the model itself has it: what it was asked is among the readings, and each gives the measured rate."""
     asked = Pool(
         classes=(VolumeClass(volumes=4, **demand),), service_time=1.3e-3, inflation=0.0, redrive_time=0.0
     )
@@ -760,8 +770,8 @@ def busy_pools(volumes: int, used: int) -> list[Run]:
 def test_one_candidate_is_the_preferred_one_of_all(volumes: int) -> None:
     """The least that fits of many intervals is asked for without the others, also in overload."""
     runs = busy_pools(volumes, 2)
-    alone = candidates_of_pools(runs, LAW, every=False)
-    every = candidates_of_pools(runs, LAW)
+    alone = candidates_of_pools(runs, DEVICE, every=False)
+    every = candidates_of_pools(runs, DEVICE)
     for run, (one,), others in zip(runs, alone, every, strict=True):
         assert one.fits is others[0].fits, run.busy
         if one.fits:
@@ -773,7 +783,7 @@ def test_one_candidate_is_the_preferred_one_of_all(volumes: int) -> None:
 def test_a_pool_without_any_solution_has_candidates_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     nothing = np.full(1, np.nan)
     monkeypatch.setattr(_Elements, "predicted", lambda self, *_: (nothing.repeat(self.rate.size),) * 3)
-    for found in candidates_of_pools(busy_pools(2, 2), LAW):
+    for found in candidates_of_pools(busy_pools(2, 2), DEVICE):
         assert not any(each.fits for each in found)
         assert found[0].pool.service_time == pytest.approx(2e-3)
 
@@ -781,10 +791,10 @@ def test_a_pool_without_any_solution_has_candidates_that_do_not_fit(monkeypatch:
 @pytest.mark.long
 @pytest.mark.parametrize("population", [20, 48, 96])
 def test_many_requesters_a_volume_are_found(population: int) -> None:
-    """A pool most of whose I/Os wait, by its exact chain where that is small enough, else as our own law has it."""
+    """A pool most of whose I/Os wait, by its exact chain where that is small enough, else as our own model has it."""
     pool = {
         "volumes": 2, "population": population, "think_time": 5e-3, "service_time": 1.3e-3,
-        "inflation": LAW.inflation, "redrive_time": LAW.redrive_time,
+        "inflation": DEVICE.inflation, "redrive_time": DEVICE.redrive_time,
     }  # fmt: skip
     solved = queueing.alias_pool(2, method="exact" if population == 20 else "auto", **pool)  # type: ignore[arg-type]
     each = solved.throughput, solved.queue_length, solved.service_time
@@ -793,7 +803,7 @@ def test_many_requesters_a_volume_are_found(population: int) -> None:
         io_rate=Interval.around(rate / 2, 1e-3 * rate), service=Interval.around(service, 1e-5), response=None,
         queued=Interval.around(queue / 2, 0.05), volumes=1, aliases=0, pool=False,
     )  # fmt: skip
-    found = candidates_of_pool(joined("POOL", [one] * 2, 2), LAW)
+    found = candidates_of_pool(joined("POOL", [one] * 2, 2), DEVICE)
     people = [each.pool.classes[0].population for each in found]
     assert all(each.fits for each in found)
     assert min(people) <= population <= max(people)
@@ -814,20 +824,22 @@ def test_no_rate_is_promised_that_the_devices_have_no_time_for(
 
 
 def test_a_volume_that_has_time_for_the_redrive_gap_keeps_the_law() -> None:
-    """Just slow enough, its need is that of the law as it is; a little faster, nearly the same."""
-    law = Law(inflation=0.1, redrive_time=1e-4, model_error=0.02)
+    """Just slow enough, its need is that of the model as it is; a little faster, nearly the same."""
+    device_model = DeviceModel(inflation=0.1, redrive_time=1e-4, model_error=0.02)
 
     def run(rate: float) -> Run:
         return from_numbers(io_rate=Interval.around(rate, 1.0), service=Interval.around(4e-4, 1e-6),
                             queued=Interval.around(2.0, 0.01))  # fmt: skip
 
     limit = MOST_BUSY / (4e-4 + 1e-4)
-    slow, fast = need([(run(limit - 0.1),), (run(limit + 0.1),)], law)
-    assert slow.sized is not None and slow.sized.law is law
-    assert fast.sized is not None and fast.sized.law.redrive_time == pytest.approx(0.9 * law.redrive_time)
+    slow, fast = need([(run(limit - 0.1),), (run(limit + 0.1),)], device_model)
+    assert slow.sized is not None and slow.sized.device_model is device_model
+    assert fast.sized is not None and fast.sized.device_model.redrive_time == pytest.approx(
+        0.9 * device_model.redrive_time
+    )
     assert (slow.count, slow.low, slow.high) == (fast.count, fast.low, fast.high)
-    among = need([(run(limit - 100.0),), (run(limit + 0.1),), (run(limit + 800.0),)], law)[1]
+    among = need([(run(limit - 100.0),), (run(limit + 0.1),), (run(limit + 800.0),)], device_model)[1]
     assert (among.count, among.low, among.high) == (fast.count, fast.low, fast.high)
     offered = replace(run(limit + 1000.0), queued=Interval.around(np.array([math.nan]), 0.0))
-    (found,) = size([(offered,)], law, Target(), [0.0])
-    assert isinstance(found, Sized) and found.law is law
+    (found,) = size([(offered,)], device_model, Target(), [0.0])
+    assert isinstance(found, Sized) and found.device_model is device_model

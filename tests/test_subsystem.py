@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from planner import queueing, sizing
-from planner.demand import Candidate, Law, Target
+from planner.demand import Candidate, DeviceModel, Target
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError, InputError, PlannerError
 from planner.measurements import Run, intervals, pool_runs, read
@@ -24,8 +24,8 @@ from planner.sizing.question import aliases
 from planner.sizing.volume import classic_aliases
 from planner.sizing.volumes import alike, each_volume
 
-LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02)
-PLAIN = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+DEVICE = DeviceModel(inflation=0.16, redrive_time=6e-5, model_error=0.02)
+PLAIN = DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.02)
 SERVICE = 1.3e-3
 
 
@@ -38,7 +38,7 @@ def runs_of(tmp_path: Path, header: str, *lines: str) -> list[Run]:
 
 def read_as(run: Run, target: Target | None = None) -> SizedPool:
     """A pool of steady volumes, as it is read."""
-    (found,) = size([(run,)], LAW, target or Target(), [0.0])
+    (found,) = size([(run,)], DEVICE, target or Target(), [0.0])
     assert isinstance(found, SizedPool)
     return found
 
@@ -107,9 +107,11 @@ def test_open_volumes_ask_at_their_own_rates(tmp_path: Path) -> None:
 def test_closed_volumes_meet_their_own_rates(aliases: int, tmp_path: Path) -> None:
     """The pool that was measured is our own; what is read from its rates must give them back."""
     think = np.array([1.0, 1.5, 3.0, 6.0]) * 1e-3
-    law = {"service_time": SERVICE, "inflation": 0.16, "redrive_time": 6e-5}
+    device_model = {"service_time": SERVICE, "inflation": 0.16, "redrive_time": 6e-5}
     counts = np.array([2.0, 2.0, 2.0, 2.0])
-    pool = queueing.alias_pool(aliases, volumes=counts, population=[3.0] * 4, think_time=think, **law)
+    pool = queueing.alias_pool(
+        aliases, volumes=counts, population=[3.0] * 4, think_time=think, **device_model
+    )
     header = "pool,volume,io_rate,service_ms,queued,aliases"
     lines = [
         f"1,{k}{copy},{rate:.4f},{time * 1e3:.6f},{queue:.6f},{aliases}"
@@ -153,7 +155,7 @@ def test_grouping_errs_no_more_than_it_says(tmp_path: Path) -> None:
 def test_one_less_does_not_meet_the_target(tmp_path: Path) -> None:
     runs = runs_of(tmp_path, HEADER, *subsystem_lines(2))
     for target in (Target(), Target(wait=1e-5), Target(queued=0.5), Target(no_alias=0.01)):
-        for found in need([(run,) for run in runs], LAW, target):
+        for found in need([(run,) for run in runs], DEVICE, target):
             assert found.sized is not None and found.count is not None
             rows, model = found.sized.sweep
             assert np.argmax(excess_of(target, rows) <= 1.0) == found.count > 0
@@ -165,7 +167,7 @@ def test_one_less_does_not_meet_the_target(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_the_first_line_of_many_pools_has_their_sums(tmp_path: Path) -> None:
-    answer = sizing.subsystem(measured(runs_of(tmp_path, HEADER, *subsystem_lines(2))), LAW)
+    answer = sizing.subsystem(measured(runs_of(tmp_path, HEADER, *subsystem_lines(2))), DEVICE)
     first, second = answer.pools
     assert first.recommended is not None and second.recommended is not None
     assert first.range is not None and second.range is not None
@@ -186,9 +188,9 @@ def test_the_first_line_of_many_pools_has_their_sums(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
     runs = runs_of(tmp_path, HEADER, *subsystem_lines(2))
-    answer = sizing.subsystem(measured(runs), LAW, growth=0.2)
+    answer = sizing.subsystem(measured(runs), DEVICE, growth=0.2)
     for run, found in zip(runs, answer.pools, strict=True):
-        alone = sizing.aliases(run, LAW, growth=0.2)
+        alone = sizing.aliases(run, DEVICE, growth=0.2)
         assert found.recommended == alone.recommended
         assert found.range == alone.range
         assert found.classic == alone.classic
@@ -205,13 +207,13 @@ def test_many_pools_say_what_each_needs_if_its_volumes_act_together(tmp_path: Pa
         for k in range(3)
     ]
     bursty, calm = runs = runs_of(tmp_path, "volume,pool,aliases,io_rate,service_ms,queued", *lines)
-    answer = sizing.subsystem(measured(runs), LAW)
-    alone = sizing.aliases(bursty, LAW)
+    answer = sizing.subsystem(measured(runs), DEVICE)
+    alone = sizing.aliases(bursty, DEVICE)
     said = f"{alone.together_count} aliases if the volumes' I/Os come together"
     assert f"{alone.together_count} if they come together" in alone.headline
     assert said in answer.pools[0].notes and said in " ".join(answer.notes)
     assert not any("come together" in note for note in answer.pools[1].notes)
-    assert need([(calm,)], LAW)[0].apart == ()
+    assert need([(calm,)], DEVICE)[0].apart == ()
 
 
 def test_saturated_volumes_are_a_first_step_wherever_they_are_told(tmp_path: Path) -> None:
@@ -234,7 +236,7 @@ def test_pools_without_an_answer_stand_in_the_first_line(tmp_path: Path) -> None
     crowded = [f"V{k:03d},P,0,{990 + k % 7},1.00,{5 + k % 5}.0" for k in range(60)]
     calm = ["W1,Q,0,100,1.00,0.02", "W2,Q,0,200,1.00,0.05"]
     runs = runs_of(tmp_path, "volume,pool,aliases,io_rate,service_ms,queued", *crowded, *calm)
-    alone, both = sizing.subsystem(measured(runs[:1]), LAW), sizing.subsystem(measured(runs), LAW)
+    alone, both = sizing.subsystem(measured(runs[:1]), DEVICE), sizing.subsystem(measured(runs), DEVICE)
     assert alone.headline == "1 pool, 60 volumes: none has an answer."
     assert re.match(
         r"2 pools, 62 volumes: \d+ alias(es)? \(range [^)]*\), 0 in use; 1 pool has no answer\.",
@@ -285,7 +287,7 @@ def test_a_volume_that_fails_leaves_the_other_pools_their_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pools = measured(runs_of(tmp_path, HEADER, *subsystem_lines(3)))
-    whole = sizing.subsystem(pools, LAW)
+    whole = sizing.subsystem(pools, DEVICE)
     unlucky = read_as(pools[1].runs[0]).preferred.main
 
     def failing(asked: Pool, target: Target) -> int | None:
@@ -294,7 +296,7 @@ def test_a_volume_that_fails_leaves_the_other_pools_their_answers(
         return classic_aliases(asked, target)
 
     monkeypatch.setattr(pool_module, "classic_aliases", failing)
-    found = sizing.subsystem(pools, LAW)
+    found = sizing.subsystem(pools, DEVICE)
     assert (found.pools[0], found.pools[2]) == (whole.pools[0], whole.pools[2])
     assert found.pools[1].recommended is None
     assert "a volume" in str(found.pools[1].problem)
@@ -336,7 +338,7 @@ def test_a_pool_without_an_answer_stays_in_its_place(tmp_path: Path) -> None:
         )
         for found in pool_runs(intervals(read(path))[0])[0]
     ]
-    answer = sizing.subsystem(pools, LAW)
+    answer = sizing.subsystem(pools, DEVICE)
     assert [pool.name for pool in answer.pools] == ["1", "2", "3"]
     assert [pool.recommended is None for pool in answer.pools] == [False, True, False]
     assert answer.pools[2].recommended == 0
@@ -346,9 +348,9 @@ def test_a_pool_without_an_answer_stays_in_its_place(tmp_path: Path) -> None:
 
 def test_nothing_to_answer_is_refused() -> None:
     with pytest.raises(InputError, match="at least one pool"):
-        sizing.subsystem([], LAW)
+        sizing.subsystem([], DEVICE)
     with pytest.raises(InputError, match="growth"):
-        sizing.subsystem([sizing.MeasuredPool(name="1", volumes=1, aliases=0, runs=())], LAW, growth=-1)
+        sizing.subsystem([sizing.MeasuredPool(name="1", volumes=1, aliases=0, runs=())], DEVICE, growth=-1)
 
 
 @pytest.mark.slow
@@ -367,7 +369,7 @@ def test_many_pools_are_solved_together_and_each_at_few_counts(
         return solve(pools, counts, marks=marks)
 
     monkeypatch.setattr(pool_module, "solve_pools", counting)
-    sized = size([(run,) for run in runs], LAW, Target(), [0.0] * len(runs))
+    sized = size([(run,) for run in runs], DEVICE, Target(), [0.0] * len(runs))
     assert [each.__dict__.get("count") for each in sized if isinstance(each, SizedPool)].count(None) == 0
     assert len(rounds) <= 12 and max(rounds) == len(runs)
     assert sum(rounds) <= 6 * len(runs)

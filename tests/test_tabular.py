@@ -29,7 +29,7 @@ from planner.advice.paging_load import Load, kinds
 from planner.advice.processors import scaling
 from planner.advice.storage import StorageBudget, guest_frame_budget, resident_pages_that_fit, storage_usage
 from planner.answer import Answer
-from planner.demand import Law
+from planner.demand import DeviceModel
 from planner.devices import Pool, VolumeClass
 from planner.devices.disk import DiskPath
 from planner.explain import explain
@@ -81,7 +81,9 @@ def tracked() -> Any:
 
 # One of each class; a test holds that none is missing.
 MADE = {
-    "AliasAnswer": lambda: sizing.aliases(volume_runs(rows_of_listing())[0], Law.from_model("hyperpav")),
+    "AliasAnswer": lambda: sizing.aliases(
+        volume_runs(rows_of_listing())[0], DeviceModel.from_model("hyperpav")
+    ),
     "Prediction": lambda: predict(read_model("hyperpav"), {"volumes": 1}, {"aliases": [0.0, 1.0, 2.0]}),
     "ArchiveAnswer": lambda: overview(open_archive(archived().archive)),
     "CcwAnswer": lambda: channel_programs(64, 0.3),
@@ -122,7 +124,7 @@ MADE = {
     "StorageUsage": lambda: storage_usage(read_data_spaces(data_path("real-storage", "5-users.listing"))),
     "Subsystem": lambda: sizing.subsystem(
         [sizing.MeasuredPool(name="1", volumes=1, aliases=0, runs=(volume_runs(rows_of_listing())[0],))],
-        Law.from_model("hyperpav"),
+        DeviceModel.from_model("hyperpav"),
     ),
     "SupplyAnswer": lambda: judge(read_supplies(ROOT / "docs" / "examples" / "supply-counters.csv")),
     "SystemAnswer": lambda: system.solve(template("xiv")),

@@ -52,7 +52,7 @@ def _with_ends(key: str, unit: str, path: str) -> tuple[Quantity, Quantity]:
 class CcwAnswer(Answer):
     """CP time of a mix of reads and writes.
 
-    * `law`: the costs.
+    * `costs`: the costs.
     * `model`: the fitted model with the costs.
     * `bits`: width of the addresses.
     * `fast`: whether CP translates the channel programs fast.
@@ -69,7 +69,7 @@ class CcwAnswer(Answer):
         column("saving_measured", of=lambda found: found.measured_savings[found.bits]),
     )  # fmt: skip
 
-    law: ChannelProgram
+    costs: ChannelProgram
     model: library.Model
     bits: int
     fast: bool
@@ -140,13 +140,13 @@ class CcwAnswer(Answer):
         """CP time per MB for both widths and both kinds of translation."""
 
         def cp(bits: int, *, fast: bool) -> float:
-            return self.law.time_per_mb(bits, fast=fast, read_share=self.read_share) / MILLISECOND
+            return self.costs.time_per_mb(bits, fast=fast, read_share=self.read_share) / MILLISECOND
 
         columns = (
             column("bits", of=int),
             column("cp_fast", "ms/MB", "CP, fast", 3, lambda bits: cp(bits, fast=True)),
             column("cp_slow", "ms/MB", "CP, slow", 3, lambda bits: cp(bits, fast=False)),
-            column("saving", "share", "saved", 3, self.law.saving),
+            column("saving", "share", "saved", 3, self.costs.saving),
         )
         return tabled(WIDTHS, columns, ("in use" if bits == self.bits else "" for bits in WIDTHS))
 
@@ -154,7 +154,7 @@ class CcwAnswer(Answer):
     def notes(self) -> tuple[str, ...]:
         """The convention, how well the model fits the runs, reading and writing."""
         shown = "; ".join(
-            f"{bits}-bit {percent(self.law.saving(bits))}, in the runs {percent(written)} written only and "
+            f"{bits}-bit {percent(self.costs.saving(bits))}, in the runs {percent(written)} written only and "
             f"{percent(both)} written and read"
             for bits, (written, both) in self.measured_savings.items()
         )
@@ -205,4 +205,6 @@ def channel_programs(
     model = library.read_model(MODEL)
     costs = ChannelProgram.from_model(model)
     costs.time_per_mb(bits, fast=fast, read_share=read_share)  # refuses bits and share
-    return CcwAnswer(law=costs, model=model, bits=bits, fast=fast, read_share=read_share, data_rate=data_rate)
+    return CcwAnswer(
+        costs=costs, model=model, bits=bits, fast=fast, read_share=read_share, data_rate=data_rate
+    )

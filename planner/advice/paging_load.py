@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner import library, render
-from planner.calibrate.error_bar import PROBABILITY, central, law_errors, possible
+from planner.calibrate.error_bar import PROBABILITY, central, model_errors, possible
 from planner.devices.paging import PagingDevice, PagingPerformance
 from planner.errors import InputError
 from planner.interval import Interval
@@ -76,7 +76,7 @@ def kinds(names: Sequence[str] = ()) -> list[PagingKind]:
         InputError.unless_one_of("kind", name, PAGING_KINDS)
         model = library.read_model(f"paging-{name}")
         device, sets = PagingDevice.from_model(model), possible(model, 64).sets
-        slower = np.maximum(1 + law_errors(model.fit), 0.01)[:, None]
+        slower = np.maximum(1 + model_errors(model.fit), 0.01)[:, None]
         times, pages = np.broadcast_arrays(slower * sets["service_time"], sets["pages_per_transfer"])
         drawn: dict[str, Any] = {"service_time": times.ravel(), "pages_per_transfer": pages.ravel()}
         found.append(PagingKind(name=name, device=device, model=model, possible=replace(device, **drawn)))

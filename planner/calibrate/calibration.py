@@ -28,11 +28,12 @@ ESTIMATES: Final = (
 
 
 RESIDUALS: Final = (
-    *map(column, ("run", "quantity", "measured")), column("law", of="predicted"), column("off by_sigma", of="off_by"),
+    *map(column, ("run", "quantity", "measured")), column("law", label="predicted", of="predicted"),
+    column("off by_sigma", of="off_by"),
 )  # fmt: skip
 SHOWN: Final = (
     *map(column, ("run", "quantity")), column("measured", of=lambda each: readable(each.measured)),
-    column("law", of=lambda each: readable(each.predicted)),
+    column("law", label="predicted", of=lambda each: readable(each.predicted)),
     column("off by_sigma", "sigma", "off by", 1, of="off_by"),
 )  # fmt: skip
 

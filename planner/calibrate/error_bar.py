@@ -108,7 +108,9 @@ def _ends(shown: Quantity, drawn: Figures, fit: library.FitQuality) -> tuple[Arr
     degrees = fit.degrees_of_freedom
     if degrees is not None and degrees < 1:
         return np.zeros(values.shape[-1]), most.max(axis=0)
-    return central(np.clip(convolved(values, law_error(fit), size), 0.0, np.tile(most, (NORMAL.size, 1))))
+    return central(
+        np.clip(convolved(values, model_error_of(fit), size), 0.0, np.tile(most, (NORMAL.size, 1)))
+    )
 
 
 def _open(
@@ -257,15 +259,15 @@ def cut_off(
     return np.asarray(found[:, np.argsort(order)])
 
 
-def law_error(fit: library.FitQuality) -> float:
+def model_error_of(fit: library.FitQuality) -> float:
     """Relative model error, as wide at 90 % as Student's t."""
     degrees = fit.degrees_of_freedom
     return fit.model_error * (1.0 if degrees is None else stretch(degrees))
 
 
-def law_errors(fit: library.FitQuality) -> Array:
+def model_errors(fit: library.FitQuality) -> Array:
     """Equally likely relative model errors, shape (9,)."""
-    return np.asarray(law_error(fit) * NORMAL)
+    return np.asarray(model_error_of(fit) * NORMAL)
 
 
 def convolved(values: Array, model_error: float, size: Array | float = 1.0) -> Array:

@@ -213,7 +213,7 @@ def supply(
     Example: planner aliases supply COUNTERS.csv --no-alias 1% --plot supply.png
     """
     from planner import units
-    from planner.demand import Law
+    from planner.demand import DeviceModel
     from planner.measurements import intervals, pool_runs, read
     from planner.measurements.over_time import read_supplies
     from planner.supply import judge
@@ -231,6 +231,6 @@ def supply(
     if volumes is not None:
         for rows in intervals(read(volumes, system=system, start=start, end=end, interval="mean")):
             runs |= {found.name: found.run for found in pool_runs(rows)[0] if found.run is not None}
-    law = Law.from_model(model) if runs else None
-    answer = judge(pools, no_alias=share, volumes=runs, law=law)
+    device_model = DeviceModel.from_model(model) if runs else None
+    answer = judge(pools, no_alias=share, volumes=runs, device_model=device_model)
     options.show(answer, form)

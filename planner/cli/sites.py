@@ -141,14 +141,14 @@ def growth(
         )
     if (real_storage is None) != (resident_pages is None):
         raise InputError("--real-storage, --resident-pages", "one of them", "both or neither")
-    from planner.demand import Law, Target
+    from planner.demand import DeviceModel, Target
     from planner.reports.membership import share_together
     from planner.site.growth.limits import GrowthQuestion, site_growth
     from planner.site.parts import checked_members, gaps_of
 
     with options.progress("Fitting every load, sizing every pool"):
         given = GrowthQuestion(
-            law=Law.from_model(model), target=Target(), together=share_together(rows.together),
+            device_model=DeviceModel.from_model(model), target=Target(), together=share_together(rows.together),
             real_storage=None if real_storage is None else int(real_storage), resident_pages=resident_pages,
         )  # fmt: skip
         measured = read(sources, pools, system=rows.system, start=rows.start, end=rows.end, map=rows.map)

@@ -159,7 +159,7 @@ def _shorter_queues(candidates: Candidates, target: Target) -> tuple[Array, Arra
     point, high = (np.full(candidates.volumes, -np.inf) for _ in range(2))
     rows = candidates.rows
     wait = (rows.queue / (rows.rate * rows.service))[:, None]
-    poisson = poisson_queue(rows, candidates.law) / (rows.rate * rows.service)
+    poisson = poisson_queue(rows, candidates.device_model) / (rows.rate * rows.service)
     poisson = np.where(candidates.ratio > 0.0, poisson, np.inf)[:, None]
     fixed = np.tile(WAITS, (candidates.volumes, 1))
     below = np.concatenate([poisson * RATIOS < wait, fixed < wait], axis=1)
@@ -194,11 +194,11 @@ def _chosen(candidates: Candidates, each: Array, point: Array) -> Integers:
 
 def _extrapolated(candidates: Candidates, chosen: Integers, point: Integers) -> Flags:
     """Whether the chosen candidate has more I/Os in service than the inflation was measured with."""
-    if candidates.law.inflation == 0:
+    if candidates.device_model.inflation == 0:
         return np.zeros(candidates.volumes, dtype=bool)
     counts = np.unique(point)
     service = candidates.predict(counts).service
     rows = np.arange(candidates.volumes)
     growth = service[rows, chosen, np.searchsorted(counts, point)] / candidates.service_time[rows, chosen]
-    limit = 1 + candidates.law.inflation * (MEASURED_CONCURRENCY - 1)
+    limit = 1 + candidates.device_model.inflation * (MEASURED_CONCURRENCY - 1)
     return np.asarray(growth > limit * (1 + 1e-9))

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.demand import kinds, priors
+from planner.demand.device_model import DeviceModel
 from planner.demand.inversion import MeasuredRows
 from planner.demand.kinds import Demands, Layout
-from planner.demand.law import Law
 from planner.demand.target import Target
 from planner.errors import InputError
 from planner.results import Array, Flags, Integers
@@ -51,7 +51,7 @@ class PredictedRows:
 class Candidates:
     """Demands that explain rows of averages; arrays (volumes, candidates), one column a candidate, nan where unused.
 
-    * `law`: inflation and redrive gap of the devices.
+    * `device_model`: inflation and redrive gap of the devices.
     * `layout`: kind and fixed number of each column.
     * `demands`: parameters, in units of the service time of a lone I/O.
     * `service_time`: of a lone I/O under each candidate [s].
@@ -65,7 +65,7 @@ class Candidates:
     * `excess`: logarithm of the wait that the latest of them shows over the predicted one: predictions are tied to it.
     """
 
-    law: Law
+    device_model: DeviceModel
     layout: Layout
     demands: Demands
     service_time: Array
@@ -106,7 +106,7 @@ class Candidates:
     @property
     def saturated(self) -> Flags:
         """Volumes that never idle: their demand is unknown, (volumes,)."""
-        return never_idle(self.rows, self.law)
+        return never_idle(self.rows, self.device_model)
 
     @property
     def in_use(self) -> Array:
@@ -160,13 +160,13 @@ class Candidates:
         asked = np.atleast_1d(np.asarray(counts, dtype=np.int64))
         if asked.size == 0 or asked.min() < 0 or asked.max() > MOST_ALIASES:
             raise InputError("aliases", counts, f"whole numbers from 0 to {MOST_ALIASES}")
-        gap = self.law.redrive_time / self.service_time
+        gap = self.device_model.redrive_time / self.service_time
         used = np.where(self.used, 1.0, np.nan)
         demands = replace(
             self.demands, load=self.demands.load * used, population=self.demands.population * used
         )
         found, without = kinds.solve(
-            demands, self.layout, int(asked.max()) + 1, self.law.inflation, gap, tries=tries
+            demands, self.layout, int(asked.max()) + 1, self.device_model.inflation, gap, tries=tries
         )
         unit = self.service_time[:, :, None]
 
@@ -205,8 +205,8 @@ class Candidates:
         return found
 
 
-def never_idle(rows: MeasuredRows, law: Law) -> Flags:
+def never_idle(rows: MeasuredRows, device_model: DeviceModel) -> Flags:
     """Volumes that are busy all the time and wait for long: what they would ask with more devices is unknown."""
-    busy = rows.rate * (rows.service + law.redrive_time) / rows.devices
+    busy = rows.rate * (rows.service + device_model.redrive_time) / rows.devices
     wait = rows.queue / (rows.rate * rows.service)
     return np.asarray((busy > SATURATED_LOAD) & (wait > SATURATED_WAIT))

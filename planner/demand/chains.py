@@ -23,7 +23,7 @@ LEAST_THINK = 1e-9
 
 
 class DeviceStation:
-    """Devices 1 to `most` of a volume; every law asked of it shares its rates."""
+    """Devices 1 to `most` of a volume; every distribution asked of it shares its rates."""
 
     def __init__(self, *, most: int, inflation: float, gap: Array) -> None:
         self.most, self.inflation, self.gap = most, inflation, gap
@@ -116,21 +116,23 @@ def batches(
     """
     rate = within_reach(rate, station.over[-1])
     sizes, rise, single, stay = _flows(rate, mean, share, parts)
-    heads, laws = map(np.array, zip(*batch_levels(station.steps, rate, mean, share, parts), strict=True))
-    mass, busy = _cumulated(laws)
+    heads, distributions = map(
+        np.array, zip(*batch_levels(station.steps, rate, mean, share, parts), strict=True)
+    )
+    mass, busy = _cumulated(distributions)
     over = station.over[:, None]
     up = rise / over
     stable = rate < station.over * (1 - 1e-12)
     room = np.where(stable, 1.0 - rate / station.over, 1.0)
 
-    def summed(head: Array, law: Array) -> tuple[Array, Array]:
+    def summed(head: Array, distribution: Array) -> tuple[Array, Array]:
         """(1 - T)^-1 applied to a vector: the sum of l_i m_i and l0 is the rate."""
-        found = (law + (up * stay * sizes * head).sum(axis=1)) / room
+        found = (distribution + (up * stay * sizes * head).sum(axis=1)) / room
         return (head + found[:, None]) * sizes, found
 
-    head = stay * heads[1:] + laws[1:, None]
-    law = (up * head).sum(axis=1) + single / station.over * laws[1:]
-    sums = summed(head, law)
+    head = stay * heads[1:] + distributions[1:, None]
+    distribution = (up * head).sum(axis=1) + single / station.over * distributions[1:]
+    sums = summed(head, distribution)
     _, queue = summed(*sums)
     return _figures(station, rate, mass, busy, sums[1], queue, stable)
 
@@ -146,18 +148,18 @@ def batch_levels(
 ) -> Iterator[tuple[Array, Array]]:
     """H_i and p of the levels 0, 1, ..., as `batches` has them, for servers that end I/Os at the rates `steps`."""
     _, rise, single, stay = _flows(rate, mean, share, parts)
-    head, law = np.zeros(rise.shape), np.ones(rate.size)
-    yield head, law
+    head, distribution = np.zeros(rise.shape), np.ones(rate.size)
+    yield head, distribution
     for step in steps[1:]:
-        head = stay * head + law
-        law = ((rise * head).sum(axis=0) + single * law) / step
-        yield head, law
+        head = stay * head + distribution
+        distribution = ((rise * head).sum(axis=0) + single * distribution) / step
+        yield head, distribution
 
 
-def _cumulated(laws: Array) -> tuple[Array, Array]:
-    """Mass and I/Os in service of the levels 0 to c, for c = 1, 2, ..., from the law of the levels 0, 1, ..."""
-    n = np.arange(laws.shape[0])[:, None]
-    return np.cumsum(laws, axis=0)[1:], np.cumsum(n * laws, axis=0)[1:]
+def _cumulated(distributions: Array) -> tuple[Array, Array]:
+    """Mass and I/Os in service of the levels 0 to c, for c = 1, 2, ..., from the distribution of the levels."""
+    n = np.arange(distributions.shape[0])[:, None]
+    return np.cumsum(distributions, axis=0)[1:], np.cumsum(n * distributions, axis=0)[1:]
 
 
 def fixed_batches(station: DeviceStation, rate: Array, mean: Array) -> Figures:
@@ -174,22 +176,22 @@ def fixed_batches(station: DeviceStation, rate: Array, mean: Array) -> Figures:
     arrivals, steps, size = rate / mean, station.steps, rate.size
     column, window = np.arange(size), whole.astype(np.int64)
     # Sums over the levels below, with as many empty levels in front as a batch may reach down.
-    laws = np.zeros((station.most + 1, size))
+    distributions = np.zeros((station.most + 1, size))
     sums = np.zeros((station.most + 2, size))
-    laws[0], sums[1] = 1.0, 1.0
+    distributions[0], sums[1] = 1.0, 1.0
     for n in range(1, station.most + 1):
         start = np.maximum(n - window, 0)
-        one_more = np.where(n > window, laws[np.maximum(n - window - 1, 0), column], 0.0)
+        one_more = np.where(n > window, distributions[np.maximum(n - window - 1, 0), column], 0.0)
         head = np.maximum(sums[n] - sums[start, column], 0.0) + rest * one_more
-        laws[n] = arrivals * head / steps[n]
-        sums[n + 1] = sums[n] + laws[n]
-    mass, busy = _cumulated(laws)
+        distributions[n] = arrivals * head / steps[n]
+        sums[n + 1] = sums[n] + distributions[n]
+    mass, busy = _cumulated(distributions)
     c = station.devices
     levels = np.arange(station.most + 1)[:, None]
     start = np.maximum(c - whole, 0.0).astype(np.int64)
     moments = []
     for power in range(3):
-        total = np.concatenate([np.zeros((1, size)), np.cumsum(levels**power * laws, axis=0)])
+        total = np.concatenate([np.zeros((1, size)), np.cumsum(levels**power * distributions, axis=0)])
         moments.append(total[2:] - total[start, column])
     zero, one, two = moments
     shift = whole - c  # d = c - i, whole - d = i + shift
@@ -282,8 +284,8 @@ def _requesters(station: DeviceStation, population: Array, think: Array) -> list
     """Rate, queue, gap, busy and rate of those that wait, of a whole number of requesters."""
     think = np.maximum(think, LEAST_THINK)
     steps, shape = station.steps, (station.most, population.size)
-    # At level c: the law there, and over the levels below it the mass, the I/Os in service and their rate; scaled
-    # together.
+    # At level c: the distribution there, and over the levels below it the mass, the I/Os in service and their rate;
+    # scaled together.
     here = np.ones(population.size)
     below = np.zeros((3, population.size))
     at, under = np.empty(shape), np.empty((3, *shape))

@@ -33,15 +33,15 @@ HELD: Final = 1.5  # I/Os queued, of those that unlimited servers would hold bey
 # % of them), in the median .5 with scv of service 1, .9 with .5, 1.6 with .25: services that are alike hold batches.
 HELD_TOGETHER: Final = 1.5
 LOWEST, HIGHEST = 0.1, 0.98  # quantiles of the queue that bound the range
-# Of the count, above (with aliases at work below as well): the error of the law of the queue.
+# Of the count, above (with aliases at work below as well): the error of the model of the queue.
 WIDER: Final = 0.2
-LAW_ERROR: Final = 0.35  # of a queue with aliases at work, in its logarithm
+MODEL_ERROR: Final = 0.35  # of a queue with aliases at work, in its logarithm
 OF_ONE: Final = 0.68  # quantile of independent draws of one row
 OF_SHARES: Final = 0.5  # quantile of draws of which some come together
 OF_SEVERAL: Final = 0.6  # the same of several rows, which hardly tell batches of one size from geometric ones
 LARGEST_TIE: Final = 3.0  # factor, either way, by which a draw is tied to the queue that was measured
 NO_QUEUE: Final = 1e-9  # I/Os: what is next to nothing where a queue has no digits
-DENIED: Final = 2.0  # standard deviations of the law of the queue
+DENIED: Final = 2.0  # standard deviations of the model of the queue
 
 
 class PoolRow(NamedTuple):
@@ -250,7 +250,7 @@ class DrawnPool:
         use = in_batches(self.candidates)
         rows = self.candidates.rows
         service = mean_service(rows.rate, rows.service)
-        queues = HELD_TOGETHER * queued([(use, 1.0)], last, self.candidates.law, service)
+        queues = HELD_TOGETHER * queued([(use, 1.0)], last, self.candidates.device_model, service)
         fails = None if self.fails is None else failing(use, last, 1.0)[:, None]
         one = np.ones(1)
         return replace(
@@ -321,7 +321,7 @@ def missed_by(queues: Array, rows: MeasuredRows) -> tuple[Array, Array]:
     """Logarithm of queues of the whole pool over the measured one, beside the digits, and its standard deviation."""
     measured = rows.queue.sum()
     digits = max(np.sqrt((((rows.queue_high - rows.queue) * UNIFORM) ** 2).sum()), NO_QUEUE)
-    error = np.hypot(LAW_ERROR, digits / (measured + digits))
+    error = np.hypot(MODEL_ERROR, digits / (measured + digits))
     return np.log((queues + digits) / (measured + digits)), error
 
 

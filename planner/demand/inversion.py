@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from planner.demand import chains, kinds
+from planner.demand.device_model import DeviceModel
 from planner.demand.kinds import Demands, Layout
-from planner.demand.law import Law
 from planner.interval import Interval
 from planner.queueing._roots import increasing_root
 from planner.results import Array, ArrayFields, Flags, Integers
@@ -73,31 +73,35 @@ def root(
     return best, found
 
 
-def invert(rows: MeasuredRows, layout: Layout, law: Law) -> tuple[Demands, Array]:
+def invert(rows: MeasuredRows, layout: Layout, device_model: DeviceModel) -> tuple[Demands, Array]:
     """Demands that reproduce every row, and the service time of a lone I/O [s], (volumes, candidates)."""
     shape = (rows.rate.size, layout.kind.size)
     demands, service = Demands.empty(shape), np.empty(shape)
     for kind in np.unique(layout.kind).tolist():
         row, column = np.nonzero(np.tile(layout.kind == kind, (shape[0], 1)))
-        found, service[row, column] = _one_kind(kind, layout.of(column), rows.of(row), law)
+        found, service[row, column] = _one_kind(kind, layout.of(column), rows.of(row), device_model)
         for item in fields(found):
             getattr(demands, item.name)[row, column] = getattr(found, item.name)
     return demands, service
 
 
-def _one_kind(kind: int, layout: Layout, rows: MeasuredRows, law: Law) -> tuple[Demands, Array]:
+def _one_kind(
+    kind: int, layout: Layout, rows: MeasuredRows, device_model: DeviceModel
+) -> tuple[Demands, Array]:
     """Parameters of one kind at every element, nan where it cannot reach the row, and the lone service time."""
     alone = rows.service.copy()
-    several = (rows.devices > 1) & (law.inflation > 0)
+    several = (rows.devices > 1) & (device_model.inflation > 0)
     steady = kind in kinds.STEADY
     # Each its own number of passes, whatever stands beside it.
-    passes = np.where(several, 3, 2 if steady and law.redrive_time > 0 else 1)
+    passes = np.where(several, 3, 2 if steady and device_model.redrive_time > 0 else 1)
     found, free = Demands.empty(alone.shape), np.full(alone.shape, np.nan)
     for k in range(int(passes.max(initial=1))):
         some = np.flatnonzero(passes > k)
         theirs = rows.of(some)
-        gap = law.redrive_time / alone[some]
-        station = chains.DeviceStation(most=int(rows.devices.max()), inflation=law.inflation, gap=gap)
+        gap = device_model.redrive_time / alone[some]
+        station = chains.DeviceStation(
+            most=int(rows.devices.max()), inflation=device_model.inflation, gap=gap
+        )
         guess = free[some] if k else None
         part, good, free[some] = _inverted(
             kind, layout.of(some), theirs, theirs.rate * alone[some], station, guess

@@ -172,8 +172,10 @@ def base_busy(
     found = (instants + picked) / (1 + instants)
     found = np.where(kind == PERIODIC, np.minimum(instants + picked, 1.0), found)
     phases, slow, requesters = kind == ON_OFF, kind == SLOW, np.isin(kind, (CLOSED, ACTIVE))
-    for some, law in ((phases, _phase_busy), (slow, _slow_busy), (requesters, _requester_busy)):
-        found[..., some] = law(demands.of(some), mean[..., some], growth[..., some], picked[..., some])
+    for some, distribution in ((phases, _phase_busy), (slow, _slow_busy), (requesters, _requester_busy)):
+        found[..., some] = distribution(
+            demands.of(some), mean[..., some], growth[..., some], picked[..., some]
+        )
     return np.asarray(np.clip(found, 0.0, 1.0))
 
 

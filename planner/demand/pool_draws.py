@@ -11,6 +11,7 @@ import numpy as np
 
 from planner.demand import kinds
 from planner.demand.candidates import Candidates
+from planner.demand.device_model import DeviceModel
 from planner.demand.drawn_pool import (
     HELD,
     HELD_TOGETHER,
@@ -19,7 +20,6 @@ from planner.demand.drawn_pool import (
     mean_service,
     most_aliases,
 )
-from planner.demand.law import Law
 from planner.demand.together import (
     FAILED,
     above,
@@ -114,7 +114,7 @@ class JointCurves:
 class JointUse:
     """Aliases that volumes use if their bursts come with those of others, under each hypothesis."""
 
-    law: Law
+    device_model: DeviceModel
     usual: tuple[AliasUse, ...] = ()  # batches, and what their candidates say in the mean
     rare: tuple[AliasUse, ...] = ()
 
@@ -123,7 +123,9 @@ class JointUse:
         """Of volumes whose use by themselves is known."""
         usual = in_batches(candidates).mixed, use.mixed
         return cls(
-            law=candidates.law, usual=usual, rare=tuple(use.mixed for use in in_rare_bursts(candidates))
+            device_model=candidates.device_model,
+            usual=usual,
+            rare=tuple(use.mixed for use in in_rare_bursts(candidates)),
         )
 
 
@@ -149,7 +151,7 @@ def curves_of(
     queues, fails = np.empty((last + 1, 0)), np.empty((last + 1, 0)) if tries else None
     if cases:
         more = HELD_TOGETHER - 1.0 if row.joined else 0.0
-        queues = (1.0 + more * share_of) * queued(cases, last, together.law, service)
+        queues = (1.0 + more * share_of) * queued(cases, last, together.device_model, service)
         fails = np.array([failing(use, last, share) for use, share in cases]).T if tries else None
     return JointCurves(
         queues=queues,

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from planner.demand import chains, priors
 from planner.demand.candidates import Candidates
+from planner.demand.device_model import DeviceModel
 from planner.demand.drawn_pool import (
     DrawnPool,
     PoolRow,
@@ -35,7 +36,6 @@ from planner.demand.drawn_pool import (
 )
 from planner.demand.inversion import MeasuredRows
 from planner.demand.kinds import COARSE
-from planner.demand.law import Law
 from planner.demand.pool_draws import (
     DRAWS,
     SAME_DRAWS,
@@ -60,8 +60,8 @@ LEAST_RISE: Final = 1e-6  # between two guesses of a rate, in logarithms, that m
 
 
 def read_pools(
-    rows: Sequence[PoolRow], *, law: Law, growth: ArrayLike = 0.0, many: int = DRAWS, tries: bool = False,
-    known: dict[int, PoolInUse] | None = None,
+    rows: Sequence[PoolRow], *, device_model: DeviceModel, growth: ArrayLike = 0.0, many: int = DRAWS,
+    tries: bool = False, known: dict[int, PoolInUse] | None = None,
 ) -> list[DrawnPool]:  # fmt: skip
     """Candidates of the volumes of many pools, each from one row, and draws of the pools; some hundred rows at a time.
 
@@ -80,7 +80,7 @@ def read_pools(
             for in_use, read in ((False, _read_alone), (True, partial(read_in_use, known=known))):
                 some = [each for each in batch if bool(rows[each].aliases) == in_use]
                 if some:
-                    pools = read([rows[each] for each in some], law, share[some], many, tries=tries)
+                    pools = read([rows[each] for each in some], device_model, share[some], many, tries=tries)
                     found.update(zip(some, pools, strict=True))
             size, batch = 0, []
     return [found[k] for k in range(len(rows))]
@@ -88,7 +88,7 @@ def read_pools(
 
 def _read_alone(
     rows: Sequence[PoolRow],
-    law: Law,
+    device_model: DeviceModel,
     growth: Array,
     many: int,
     shares: Sequence[float] = (),
@@ -97,7 +97,7 @@ def _read_alone(
 ) -> list[DrawnPool]:
     """Pools without aliases in use; beside independent bursts those that come together to some `shares`."""
     columns, parts = joined(rows)
-    read = _bounded(read_volumes(*columns, law=law))
+    read = _bounded(read_volumes(*columns, device_model=device_model))
     share = np.repeat(growth, [part.stop - part.start for part in parts])
     grown = read.grown(share) if share.any() else read
     use = alias_use(grown)
@@ -106,7 +106,7 @@ def _read_alone(
         share > 0, np.maximum(queue, read.rows.queue), np.where(share < 0, queue, read.rows.queue)
     )
     wanted = bool(shares) or any(row.joined for row in rows)
-    together = JointUse.of(grown, use) if wanted else JointUse(law=law)
+    together = JointUse.of(grown, use) if wanted else JointUse(device_model=device_model)
     return [
         pool_of(
             row, grown.of(part), [use.of(part)], [alone[part]], np.ones((1, many)),
@@ -129,7 +129,7 @@ def _bounded(candidates: Candidates) -> Candidates:
 
 
 def read_pool_at_several(
-    rows: Sequence[PoolRow], *, law: Law, growth: float = 0.0, tries: bool = False
+    rows: Sequence[PoolRow], *, device_model: DeviceModel, growth: float = 0.0, tries: bool = False
 ) -> DrawnPool:
     """Draws of one pool measured with several numbers of aliases.
 
@@ -139,14 +139,14 @@ def read_pool_at_several(
     """
     first, *others = sorted(rows, key=lambda row: row.aliases)
     if not others:
-        return read_pools([first], law=law, growth=growth, tries=tries)[0]
+        return read_pools([first], device_model=device_model, growth=growth, tries=tries)[0]
 
     def read(growth: float) -> DrawnPool:
         if first.aliases:
-            return read_in_use([first], law, np.array([growth]), DRAWS, tied=False, tries=tries)[0]
+            return read_in_use([first], device_model, np.array([growth]), DRAWS, tied=False, tries=tries)[0]
         shares = () if first.joined else MORE_SHARES
         # Rows with aliases in use weigh the draws: by 512 of them the count of 18 random pools deviates by up to 2.8.
-        return _read_alone([first], law, np.array([growth]), 512, shares, tries=tries)[0]
+        return _read_alone([first], device_model, np.array([growth]), 512, shares, tries=tries)[0]
 
     found = read(0.0)
     likely = found.likely
@@ -222,12 +222,12 @@ class Hypotheses(NamedTuple):
 
 
 def read_in_use(
-    rows: Sequence[PoolRow], law: Law, growth: Array, many: int, *, tied: bool = True, tries: bool = False,
-    known: dict[int, PoolInUse] | None = None,
+    rows: Sequence[PoolRow], device_model: DeviceModel, growth: Array, many: int, *, tied: bool = True,
+    tries: bool = False, known: dict[int, PoolInUse] | None = None,
 ) -> list[DrawnPool]:  # fmt: skip
     """Read pools with aliases in use, each once for all its growths; `known` keeps them by the `id` of their row."""
     known = {} if known is None else known
-    _read_now(rows, law, many, known, tries=tries)
+    _read_now(rows, device_model, many, known, tries=tries)
     weighed = [known[id(row)] for row in rows]
     found = {
         k: one.pool(one.now, one.each, one.curves, one.draws)
@@ -249,7 +249,7 @@ def read_in_use(
 
 
 def _read_now(
-    rows: Sequence[PoolRow], law: Law, many: int, known: dict[int, PoolInUse], *, tries: bool
+    rows: Sequence[PoolRow], device_model: DeviceModel, many: int, known: dict[int, PoolInUse], *, tries: bool
 ) -> None:
     """Read the pools that are not `known` yet, as they were measured, all together."""
     apart = list({id(row): row for row in rows if id(row) not in known}.values())
@@ -257,7 +257,7 @@ def _read_now(
         return
     (rate, service, queued), parts = joined(apart)
     measured = make_rows(rate, service, queued, 0)
-    now = Hypotheses.of(_as_without(measured, parts, law))
+    now = Hypotheses.of(_as_without(measured, parts, device_model))
     for row, part in zip(apart, parts, strict=True):
         begin = MULTIPLES.size * part.start
         known[id(row)] = PoolInUse.of(row, measured.of(part), begin, now, many, tries=tries)
@@ -322,7 +322,7 @@ class PoolInUse:
         return replace(pool, queues=pool.queues * factor, fails=fails)
 
 
-def _as_without(rows: MeasuredRows, parts: Sequence[slice], law: Law) -> Candidates:
+def _as_without(rows: MeasuredRows, parts: Sequence[slice], device_model: DeviceModel) -> Candidates:
     """Candidates without aliases of rows measured with some: of each pool for each multiple of the Poisson wait."""
     volumes = np.concatenate([np.tile(np.arange(part.start, part.stop), MULTIPLES.size) for part in parts])
     sizes = np.array([part.stop - part.start for part in parts])
@@ -333,11 +333,11 @@ def _as_without(rows: MeasuredRows, parts: Sequence[slice], law: Law) -> Candida
     measured = rows.of(volumes)
 
     def read(rate: Array, service: Array) -> Candidates:
-        poisson = open_queue(rate * service, law.redrive_time / service)
+        poisson = open_queue(rate * service, device_model.redrive_time / service)
         # Waits of more than 12 service times would be read as phases of overload.
         queue = np.minimum(multiple * poisson, np.maximum(12.0 * rate * service, poisson))
         alone = replace(measured, rate=rate, service=service, queue=queue, queue_low=queue, queue_high=queue)
-        return read_rows(alone, law, COARSE, priors.ONE_ROW)
+        return read_rows(alone, device_model, COARSE, priors.ONE_ROW)
 
     def reached(candidates: Candidates) -> tuple[Array, Array, Array]:
         """Share of the queue that is left, rate with the aliases in use, growth of the service time with enough."""

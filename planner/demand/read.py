@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from planner.demand import chains, inversion, kinds, priors
 from planner.demand.candidates import Candidates, never_idle
+from planner.demand.device_model import DeviceModel
 from planner.demand.inversion import MeasuredRows
 from planner.demand.kinds import COARSE, FINE, Layout
-from planner.demand.law import Law
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.results import Array, Flags, Integers
@@ -31,7 +31,7 @@ def read_volumes(
     queued: Interval,
     *,
     aliases: ArrayLike = 0,
-    law: Law,
+    device_model: DeviceModel,
     layout: Layout = COARSE,
 ) -> Candidates:
     """Find every demand that gives the measured wait, one row of averages a volume.
@@ -49,7 +49,7 @@ def read_volumes(
         measured is inf.
     aliases : array_like of int, optional
         In use at the time, (volumes,) or one for all.
-    law : Law
+    device_model : DeviceModel
         Inflation and redrive gap of the devices.
     layout : Layout, optional
         The candidates that are looked for.
@@ -64,10 +64,12 @@ def read_volumes(
     InputError
         A rate or service time that is not above zero, or a queue below zero.
     """
-    return read_rows(make_rows(io_rate, service, queued, aliases), law, layout, priors.ONE_ROW)
+    return read_rows(make_rows(io_rate, service, queued, aliases), device_model, layout, priors.ONE_ROW)
 
 
-def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]], *, law: Law) -> Candidates:
+def read_several(
+    rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]], *, device_model: DeviceModel
+) -> Candidates:
     """Candidates from rows of the same volumes at several numbers of aliases: the fewest give, the others weigh them.
 
     Each candidate predicts rate and wait at the other rows. Its weight is multiplied by exp(-(a^2 + b^2) / 2), a the
@@ -78,7 +80,7 @@ def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]],
     ----------
     rows : sequence of tuple
         I/O rate, service, queue as for `read_volumes`, and the aliases in use, in the order of measurement.
-    law : Law
+    device_model : DeviceModel
         Inflation and redrive gap of the devices.
 
     Returns
@@ -95,11 +97,11 @@ def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]],
         raise InputError("rows", 0, "one row of averages or more")
     given = [make_rows(*row) for row in rows]
     if len(given) == 1:
-        return read_rows(given[0], law, COARSE, priors.ONE_ROW)
+        return read_rows(given[0], device_model, COARSE, priors.ONE_ROW)
     fewest = np.argmin([each.devices for each in given], axis=0)
     order = np.array([[k for k in range(len(given)) if k != first] for first in fewest]).T
     every, volumes = MeasuredRows.joined(given), np.arange(fewest.size)
-    found = read_rows(every.of(fewest * volumes.size + volumes), law, FINE, priors.TWO_ROWS)
+    found = read_rows(every.of(fewest * volumes.size + volumes), device_model, FINE, priors.TWO_ROWS)
     for which in order:
         found = _weighed(found, every.of(which * volumes.size + volumes))
     return found
@@ -132,15 +134,17 @@ def _weighed(candidates: Candidates, rows: MeasuredRows) -> Candidates:
     return replace(candidates, weight=weight, others=(*candidates.others, rows), excess=excess)
 
 
-def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scales) -> Candidates:
+def read_rows(
+    rows: MeasuredRows, device_model: DeviceModel, layout: Layout, scales: priors.Scales
+) -> Candidates:
     """As `read_volumes`, on rows and a layout."""
     unknown = np.isinf(rows.queue_high)
     asked = replace(rows, queue=np.where(unknown, 0.0, effective_queue(rows)))
-    wide = _widened(asked, law)
-    demands, service_time = inversion.invert(wide, layout, law)
-    gap = law.redrive_time / service_time
+    wide = _widened(asked, device_model)
+    demands, service_time = inversion.invert(wide, layout, device_model)
+    gap = device_model.redrive_time / service_time
     most = int(rows.devices.max())
-    here, _ = kinds.solve(demands, layout, most, law.inflation, gap)
+    here, _ = kinds.solve(demands, layout, most, device_model.inflation, gap)
     at, tiled = chains.own(rows.devices), wide.changed(lambda values: np.repeat(values, layout.kind.size))
     rate, queue, busy = (values[at].ravel() for values in (here.rate, here.queue, here.busy))
     with np.errstate(invalid="ignore", over="ignore"):
@@ -149,7 +153,7 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     steady = np.isin(layout.kind, kinds.STEADY)
     residual = np.where(steady, inversion.on_edge(residual), np.where(np.isfinite(residual), 0.0, np.nan))
     # Of Poisson arrivals at the measured rate, whether or not they fit the queue.
-    poisson = poisson_queue(rows, law)
+    poisson = poisson_queue(rows, device_model)
     ratio = _ratio(rows, poisson)
     # Service times more or less variable than exponential ones: scv .2 to 1.3.
     variable = (ratio <= priors.POISSON_RATIOS[1]) & (rows.queue_high / poisson >= priors.POISSON_RATIOS[0])
@@ -160,8 +164,8 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     weight[unknown, 0] = 1.0
     residual = _on_both_sides(residual, of_queue.reshape(residual.shape), steady, ratio)
     return Candidates(
-        law=law, layout=layout, demands=demands, service_time=service_time, weight=weight, residual=residual,
-        ratio=ratio, wait=alone, rows=rows,
+        device_model=device_model, layout=layout, demands=demands, service_time=service_time, weight=weight,
+        residual=residual, ratio=ratio, wait=alone, rows=rows,
     )  # fmt: skip
 
 
@@ -182,16 +186,16 @@ def _on_both_sides(residual: Array, of_queue: Array, steady: Flags, ratio: Array
 
 
 def steady_volumes(
-    io_rate: Interval, service: Interval, queued: Interval, *, law: Law
+    io_rate: Interval, service: Interval, queued: Interval, *, device_model: DeviceModel
 ) -> tuple[Flags, Flags]:
     """Which volumes without aliases `read_volumes` would find steady, and which never idle."""
     rows = make_rows(io_rate, service, queued, 0)
-    return poisson_ratio(rows, law) <= priors.STEADY_UP_TO, never_idle(rows, law)
+    return poisson_ratio(rows, device_model) <= priors.STEADY_UP_TO, never_idle(rows, device_model)
 
 
-def poisson_ratio(rows: MeasuredRows, law: Law) -> Array:
+def poisson_ratio(rows: MeasuredRows, device_model: DeviceModel) -> Array:
     """Measured wait, less half a digit, over that of Poisson arrivals, (volumes,)."""
-    return _ratio(rows, poisson_queue(rows, law))
+    return _ratio(rows, poisson_queue(rows, device_model))
 
 
 def _ratio(rows: MeasuredRows, poisson: Array) -> Array:
@@ -204,9 +208,9 @@ def effective_queue(rows: MeasuredRows) -> Array:
     return np.maximum(rows.queue, np.where(np.isfinite(rows.queue_high), rows.queue_high, 0.0) / 3)
 
 
-def _widened(rows: MeasuredRows, law: Law) -> MeasuredRows:
+def _widened(rows: MeasuredRows, device_model: DeviceModel) -> MeasuredRows:
     """Rows widened by the error of the model where aliases are in use: it was not fitted to those."""
-    error = np.where(rows.devices > 1, law.model_error, 0.0)
+    error = np.where(rows.devices > 1, device_model.model_error, 0.0)
     present = error * (rows.queue + rows.rate * rows.service)
     return replace(
         rows,
@@ -215,14 +219,14 @@ def _widened(rows: MeasuredRows, law: Law) -> MeasuredRows:
     )  # fmt: skip
 
 
-def poisson_queue(rows: MeasuredRows, law: Law) -> Array:
+def poisson_queue(rows: MeasuredRows, device_model: DeviceModel) -> Array:
     """Queue of Poisson arrivals at the measured rate, no less than LEAST_QUEUE; inf where they saturate."""
     one = np.ones_like(rows.rate)
     alone = rows.service.copy()
     queue = one
     for _ in range(3):
-        station = chains.DeviceStation(most=int(rows.devices.max()), inflation=law.inflation,
-                                         gap=law.redrive_time / alone)  # fmt: skip
+        station = chains.DeviceStation(most=int(rows.devices.max()), inflation=device_model.inflation,
+                                         gap=device_model.redrive_time / alone)  # fmt: skip
         rate, queue, busy = chains.batches(station, rows.rate * alone, one, one).at(rows.devices)
         alone = rows.service / np.maximum(busy / rate, 1.0)
     return np.maximum(queue, LEAST_QUEUE)
@@ -253,4 +257,4 @@ def with_queues(candidates: Candidates, volumes: Integers, waits: Array) -> Cand
     half = rows.queue_high - rows.queue
     asked = replace(rows, queue=queue, queue_low=queue - half, queue_high=queue + half)
     growth = np.broadcast_to(candidates.growth, candidates.ratio.shape)[volumes]
-    return read_rows(asked, candidates.law, candidates.layout, priors.ONE_ROW).grown(growth)
+    return read_rows(asked, candidates.device_model, candidates.layout, priors.ONE_ROW).grown(growth)

@@ -15,8 +15,8 @@ from typing import Final
 
 import numpy as np
 
+from planner.demand.device_model import DeviceModel
 from planner.demand.inversion import on_edge
-from planner.demand.law import Law
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.words import milliseconds
 from planner.devices import Pool, VolumeClass
@@ -67,7 +67,7 @@ class Candidate:
         return f"about {readable(first.population)} requesters a volume with {think} between I/Os"
 
 
-def candidates_of_pool(measured: Run, law: Law) -> tuple[Candidate, ...]:
+def candidates_of_pool(measured: Run, device_model: DeviceModel) -> tuple[Candidate, ...]:
     """Find all steady demands that fit a measurement, the preferred one first.
 
     Preferred are open arrivals where they fit and the devices are far from saturated, else the smallest population that
@@ -78,7 +78,7 @@ def candidates_of_pool(measured: Run, law: Law) -> tuple[Candidate, ...]:
     ----------
     measured : Run
         Rates, service and queue of equal volumes.
-    law : Law
+    device_model : DeviceModel
         Inflation and redrive gap of the devices; its model error widens the digits where aliases are at work.
 
     Returns
@@ -86,10 +86,12 @@ def candidates_of_pool(measured: Run, law: Law) -> tuple[Candidate, ...]:
     tuple of Candidate
         At least one.
     """
-    return candidates_of_pools([measured], law)[0]
+    return candidates_of_pools([measured], device_model)[0]
 
 
-def candidates_of_pools(runs: Sequence[Run], law: Law, *, every: bool = True) -> list[tuple[Candidate, ...]]:
+def candidates_of_pools(
+    runs: Sequence[Run], device_model: DeviceModel, *, every: bool = True
+) -> list[tuple[Candidate, ...]]:
     """`candidates_of_pool` of many measurements, all side by side; only the preferred one where not `every`.
 
     Requesters that wait for their own I/Os queue less than Poisson arrivals of the same rate: where open arrivals queue
@@ -99,7 +101,7 @@ def candidates_of_pools(runs: Sequence[Run], law: Law, *, every: bool = True) ->
     ----------
     runs : sequence of Run
         Measurements of pools; none changes the candidates of another.
-    law : Law
+    device_model : DeviceModel
         As `candidates_of_pool`.
     every : bool, optional
         Whether all that fit are wanted: the preferred one alone costs less.
@@ -114,7 +116,9 @@ def candidates_of_pools(runs: Sequence[Run], law: Law, *, every: bool = True) ->
 
     def look(which: Iterable[int], populations: Callable[[Run], Sequence[float]]) -> None:
         asked = [(k, each) for k in which for each in populations(known[k])]
-        for (k, _), one in zip(asked, _inverted([(known[k], each) for k, each in asked], law), strict=True):
+        for (k, _), one in zip(
+            asked, _inverted([(known[k], each) for k, each in asked], device_model), strict=True
+        ):
             found[k].append(one)
 
     def going() -> list[int]:
@@ -128,20 +132,20 @@ def candidates_of_pools(runs: Sequence[Run], law: Law, *, every: bool = True) ->
     # a population queues as much as was measured, they are no nearer.
     calm = {k for k, run in enumerate(known) if run.busy < FAR_FROM_SATURATED}
     look(calm, lambda _: OPEN)
-    look(going(), lambda run: _populations(run, law)[0])
-    look(going(), lambda run: _populations(run, law)[1])
+    look(going(), lambda run: _populations(run, device_model)[0])
+    look(going(), lambda run: _populations(run, device_model)[1])
     late = [k for k in going() if k not in calm]
     look((k for k in late if _kept(known[k], found[k]) or _all_short(found[k])), lambda _: OPEN)
     most = None if every else 1
     preferred = iter([_preferred(run, some)[:most] for run, some in zip(known, found, strict=True)])
-    unknown = iter(_offered([run for run in runs if not run.queue_known], law))
+    unknown = iter(_offered([run for run in runs if not run.queue_known], device_model))
     return [next(preferred) if run.queue_known else (next(unknown),) for run in runs]
 
 
-def _populations(run: Run, law: Law) -> tuple[list[int], list[int]]:
+def _populations(run: Run, device_model: DeviceModel) -> tuple[list[int], list[int]]:
     """Requesters a volume of those tried that may be in service and wait as measured: the fewest, and more."""
     in_service = run.total_rate.value * run.mean_service
-    error = 2.0 * law.model_error * (in_service.value + run.total_queue.value)
+    error = 2.0 * device_model.model_error * (in_service.value + run.total_queue.value)
     least = float(in_service.low + run.total_queue.low - error) / run.bases
     few = [each for each in POPULATIONS if least <= each <= 2.0 * least]
     return few, [each for each in POPULATIONS if max(least, 2.0 * least) < each <= max(MANY, 4.0 * least)]
@@ -185,27 +189,29 @@ class _Elements(ArrayFields):
     population: Array  # inf where open
 
     @classmethod
-    def made(cls, cases: Sequence[tuple[Run, float]], law: Law) -> _Elements:
+    def made(cls, cases: Sequence[tuple[Run, float]], device_model: DeviceModel) -> _Elements:
         """Of measurements with a population each."""
         volumes, aliases, rate, *ends, population = np.array([
             (run.bases, run.aliases, run.total_rate.value, *run.mean_service, *run.total_queue, population)
             for run, population in cases
         ]).T  # fmt: skip
         service, queue = Interval(*ends[:3]), Interval(*ends[3:])
-        error = np.where(aliases > 0, law.model_error, 0.0)
+        error = np.where(aliases > 0, device_model.model_error, 0.0)
         return cls(
             volumes=volumes, aliases=aliases, rate=rate, service=service.widened(error * service.value),
             queue=queue.widened(error * (queue.value + rate * service.value)), population=population,
         )  # fmt: skip
 
-    def gap(self, log_free: Array, alone: Array, law: Law) -> Array:
+    def gap(self, log_free: Array, alone: Array, device_model: DeviceModel) -> Array:
         """Redrive gap g over the service time of a lone I/O: of open arrivals ``g + S0 = c V / (X (1 + free))``."""
         devices = self.volumes + self.aliases
-        opened = devices / (self.rate * (1.0 + np.exp(log_free))) - law.redrive_time
-        alone = np.where(np.isinf(self.population), np.maximum(opened, 1e-3 * law.redrive_time), alone)
-        return np.asarray(law.redrive_time / alone)
+        opened = devices / (self.rate * (1.0 + np.exp(log_free))) - device_model.redrive_time
+        alone = np.where(
+            np.isinf(self.population), np.maximum(opened, 1e-3 * device_model.redrive_time), alone
+        )
+        return np.asarray(device_model.redrive_time / alone)
 
-    def predicted(self, log_free: Array, gap: Array, law: Law) -> tuple[Array, Array, Array]:
+    def predicted(self, log_free: Array, gap: Array, device_model: DeviceModel) -> tuple[Array, Array, Array]:
         """Load of all volumes [service times], their queue, and the growth of the service time, at a guess."""
         free, opened = np.exp(log_free), np.isinf(self.population)
         capacity = (1.0 + self.aliases / self.volumes) / (1.0 + gap)
@@ -214,7 +220,7 @@ class _Elements(ArrayFields):
             population=np.where(opened, np.nan, self.population)[:, None],
             think_time=np.where(opened, np.nan, free)[:, None],
             arrival_rate=np.where(opened, capacity / (1.0 + free), np.nan)[:, None],
-            inflation=law.inflation, redrive_time=gap,
+            inflation=device_model.inflation, redrive_time=gap,
         )  # fmt: skip
         queue = steady.queue_length[..., 0] - steady.in_gap[..., 0]
         return (
@@ -222,9 +228,11 @@ class _Elements(ArrayFields):
             steady.service_time[..., 0],
         )  # fmt: skip
 
-    def residuals(self, log_free: Array, alone: Array, law: Law) -> tuple[Array, Array, Array]:
+    def residuals(
+        self, log_free: Array, alone: Array, device_model: DeviceModel
+    ) -> tuple[Array, Array, Array]:
         """Service time of a lone I/O [s], from a guess of it where closed, and residuals of service and queue."""
-        load, queue, growth = self.predicted(log_free, self.gap(log_free, alone, law), law)
+        load, queue, growth = self.predicted(log_free, self.gap(log_free, alone, device_model), device_model)
         alone = load / self.rate
         of_service = _residual(self.service / self.service.value, alone * growth / self.service.value)
         return alone, of_service, _residual(self.queue, queue)
@@ -235,30 +243,30 @@ def _residual(known: Interval, guess: Array) -> Array:
     return np.asarray(np.clip(np.nan_to_num(known.residual(guess), nan=1e6, posinf=1e6), -1e6, 1e6))
 
 
-def _inverted(cases: Sequence[tuple[Run, float]], law: Law) -> list[Candidate]:
+def _inverted(cases: Sequence[tuple[Run, float]], device_model: DeviceModel) -> list[Candidate]:
     """Candidates of measurements with a population each, fitting or not."""
     if not cases:
         return []
-    every = _Elements.made(cases, law)
-    low, high = _limits(every, law)
+    every = _Elements.made(cases, device_model)
+    low, high = _limits(every, device_model)
     ends, near = (low, high), (low, high)
     best = np.array([low, every.service.value, low, low])
     # The gap is a time: of requesters, in units of S0, it is known only once S0 is.
     for _ in range(1 if np.isinf(every.population).all() else 2):
-        best, found = _balanced(every, best[1], law, near)
+        best, found = _balanced(every, best[1], device_model, near)
         missed = np.flatnonzero(~found)
         if missed.size and (near[0][missed] > ends[0][missed]).any():
             within = ends[0][missed], ends[1][missed]
-            best[:, missed], _ = _balanced(every.of(missed), best[1, missed], law, within)
+            best[:, missed], _ = _balanced(every.of(missed), best[1, missed], device_model, within)
         best[1] = np.where(best[1] > 0, best[1], every.service.value)  # nan without a solution
         near = np.maximum(best[0] - 0.05, ends[0]), np.minimum(best[0] + 0.05, ends[1])
     free, alone, of_service, of_queue = best
     residual = on_edge(np.maximum(np.abs(of_service), np.abs(of_queue)))
     each = zip(every.population, np.exp(free) * alone, alone, residual, of_queue < 0.0, strict=True)
-    return [_candidate(run, law, *item) for (run, _), item in zip(cases, each, strict=True)]
+    return [_candidate(run, device_model, *item) for (run, _), item in zip(cases, each, strict=True)]
 
 
-def _limits(every: _Elements, law: Law) -> tuple[Array, Array]:
+def _limits(every: _Elements, device_model: DeviceModel) -> tuple[Array, Array]:
     """Ends of the search, in logarithms.
 
     A requester's cycle N / X is think time, service and wait (Little's law). Of open arrivals the idle capacity over
@@ -270,24 +278,26 @@ def _limits(every: _Elements, law: Law) -> tuple[Array, Array]:
     cycle = people * every.volumes / (every.rate * every.service.value)
     response = (every.service.high + every.queue.high / every.rate) / every.service.value
     devices = 1.0 + every.aliases / every.volumes
-    gap = law.redrive_time / np.maximum(every.service.low, law.redrive_time)
+    gap = device_model.redrive_time / np.maximum(every.service.low, device_model.redrive_time)
     least = devices / (1.0 + gap) * every.volumes / (every.rate * every.service.high) - 1.0
-    slowed = (1.0 + law.inflation * every.aliases) * (1.0 + gap)
+    slowed = (1.0 + device_model.inflation * every.aliases) * (1.0 + gap)
     most = devices * slowed * every.volumes / (every.rate * every.service.low) - 1.0
-    least = np.maximum(least, np.where(opened, _least_idle(every, gap, law), 0.0))
+    least = np.maximum(least, np.where(opened, _least_idle(every, gap, device_model), 0.0))
     low = np.where(opened, np.clip(least, *IDLE_RANGE), np.maximum(1e-3, 0.5 * (cycle - 1.5 * response)))
     high = np.where(opened, np.clip(most, 2 * low, IDLE_RANGE[1]), np.maximum(2e-3, cycle))
     return np.log(low), np.log(high)
 
 
-def _least_idle(every: _Elements, gap: Array, law: Law) -> Array:
+def _least_idle(every: _Elements, gap: Array, device_model: DeviceModel) -> Array:
     """Idle capacity over the load at which one queue for all devices is as long as the longest that was measured.
 
     The load is a share r of the throughput in overload. With Erlang's B of that load ``C = B / (1 - r + r B)`` find all
     devices busy, and ``C r / (1 - r)`` wait: a little less than where bases serve their own volume alone.
     """
     devices = every.volumes + every.aliases
-    most = every.volumes * most_in_overload(every.volumes, every.aliases / every.volumes, law.inflation, gap)
+    most = every.volumes * most_in_overload(
+        every.volumes, every.aliases / every.volumes, device_model.inflation, gap
+    )
     capacity = devices / (1.0 + gap)
 
     def short(log_spare: Array, devices: Array, most: Array, queue: Array) -> Array:
@@ -300,7 +310,9 @@ def _least_idle(every: _Elements, gap: Array, law: Law) -> Array:
     return np.asarray((1.0 + spare) * capacity / most - 1.0)
 
 
-def _balanced(every: _Elements, alone: Array, law: Law, ends: tuple[Array, Array]) -> tuple[Array, Flags]:
+def _balanced(
+    every: _Elements, alone: Array, device_model: DeviceModel, ends: tuple[Array, Array]
+) -> tuple[Array, Flags]:
     """Where both residuals cancel, or nearest to it, and whether they do.
 
     Rows: logarithm of the free number, service time of a lone I/O [s], residuals of service and of queue.
@@ -311,7 +323,7 @@ def _balanced(every: _Elements, alone: Array, law: Law, ends: tuple[Array, Array
 
     def total(log_free: Array, index: Array) -> Array:
         some = index.astype(np.int64)
-        found = np.array([log_free, *every.of(some).residuals(log_free, alone[some], law)])
+        found = np.array([log_free, *every.of(some).residuals(log_free, alone[some], device_model)])
         off = found[2] + found[3]
         nearer = np.abs(off) < nearest[some]
         best[:, some[nearer]], nearest[some[nearer]] = found[:, nearer], np.abs(off)[nearer]
@@ -324,7 +336,7 @@ def _balanced(every: _Elements, alone: Array, law: Law, ends: tuple[Array, Array
 
 def _candidate(
     run: Run,
-    law: Law,
+    device_model: DeviceModel,
     population: float,
     think: float,
     alone: float,
@@ -337,12 +349,15 @@ def _candidate(
     else:
         part = VolumeClass(volumes=run.bases, population=float(population), think_time=float(think))
     pool = Pool(
-        classes=(part,), service_time=float(alone), inflation=law.inflation, redrive_time=law.redrive_time
+        classes=(part,),
+        service_time=float(alone),
+        inflation=device_model.inflation,
+        redrive_time=device_model.redrive_time,
     )
     return Candidate(pool=pool, residual=float(residual), queue_short=bool(queue_short))
 
 
-def _offered(runs: Sequence[Run], law: Law) -> list[Candidate]:
+def _offered(runs: Sequence[Run], device_model: DeviceModel) -> list[Candidate]:
     """Open arrivals at the measured rates; the service time of a lone I/O from that of the aliases in use."""
     if not runs:
         return []
@@ -351,14 +366,14 @@ def _offered(runs: Sequence[Run], law: Law) -> list[Candidate]:
         dtype=np.float64,
     ).T
     alone = service.copy()
-    for _ in range(2 if law.inflation and (aliases > 0).any() else 0):
+    for _ in range(2 if device_model.inflation and (aliases > 0).any() else 0):
         steady = solve_pools(
             aliases, volumes=volumes[:, None], service_time=alone[:, None], arrival_rate=(rate / volumes)[:, None],
-            inflation=law.inflation, redrive_time=law.redrive_time,
+            inflation=device_model.inflation, redrive_time=device_model.redrive_time,
         )  # fmt: skip
         inflated = steady.service_time[..., 0]
         alone = np.where((aliases > 0) & np.isfinite(inflated), alone * service / inflated, alone)
     return [
-        _candidate(run, law, math.inf, math.nan, each, 0.0)
+        _candidate(run, device_model, math.inf, math.nan, each, 0.0)
         for run, each in zip(runs, alone.tolist(), strict=True)
     ]

@@ -29,8 +29,8 @@ from scipy.special import ndtr, ndtri
 
 from planner.demand import inversion, kinds
 from planner.demand.candidates import Candidates
+from planner.demand.device_model import DeviceModel
 from planner.demand.kinds import Demands, Layout
-from planner.demand.law import Law
 from planner.demand.read import effective_queue
 from planner.demand.unlimited import AliasUse, alias_use
 from planner.results import Array
@@ -54,7 +54,7 @@ def in_rare_bursts(candidates: Candidates) -> list[AliasUse]:
     known = np.isfinite(rows.queue_high) & ~candidates.steady & ~candidates.saturated
     rare = Layout(kind=np.full(width, kinds.LONG), number=np.array(RARE_SHARES), own=np.ones(width))
     queue = np.where(known, effective_queue(rows), 0.0)
-    demands, service = inversion.invert(replace(rows, queue=queue), rare, candidates.law)
+    demands, service = inversion.invert(replace(rows, queue=queue), rare, candidates.device_model)
     growth = np.broadcast_to(candidates.growth, known.shape)[:, None]
     every = replace(
         candidates,
@@ -69,12 +69,14 @@ def in_rare_bursts(candidates: Candidates) -> list[AliasUse]:
     return found
 
 
-def queued(cases: Sequence[tuple[AliasUse, ArrayLike]], most: int, law: Law, service: float) -> Array:
+def queued(
+    cases: Sequence[tuple[AliasUse, ArrayLike]], most: int, device_model: DeviceModel, service: float
+) -> Array:
     """I/Os queued with 0 to `most` aliases where bursts come together to a share, (most + 1, cases).
 
     Each case is what the volumes of the pool use, and the share, one or one a volume.
     """
-    found = [_joint(_laws(use)[0], share) for use, share in cases]
+    found = [_joint(_distributions(use)[0], share) for use, share in cases]
     chances = np.zeros((len(cases), max(each.size for each in found)))
     for row, each in zip(chances, found, strict=True):
         row[: each.size] = each
@@ -83,37 +85,42 @@ def queued(cases: Sequence[tuple[AliasUse, ArrayLike]], most: int, law: Law, ser
     aliases = np.arange(most + 1.0)
     active = 1.0 + np.array([[np.mean(np.asarray(share)) * (use.volumes - 1)] for use, share in cases])
     each = (aliases + active) / active
-    growth = 1.0 + law.inflation * (each - 1.0)
+    growth = 1.0 + device_model.inflation * (each - 1.0)
     ratio = np.maximum((aliases + 2.0 * mean) / (aliases + active), 1.0)
-    slowed = (growth + law.redrive_time / service) / (growth + (ratio - 1.0) * law.inflation * each)
+    slowed = (growth + device_model.redrive_time / service) / (
+        growth + (ratio - 1.0) * device_model.inflation * each
+    )
     return np.asarray(excess * ratio * slowed).T
 
 
 def beyond(use: AliasUse, most: int, share: ArrayLike) -> Array:
     """E[(O - A)+] [I/Os] for 0 to `most` aliases, (most + 1,), where bursts come together to a share."""
-    (laws,) = _laws(use)
-    return mean_excess(_joint(laws, share), most)
+    (distributions,) = _distributions(use)
+    return mean_excess(_joint(distributions, share), most)
 
 
 def failing(use: AliasUse, most: int, share: ArrayLike) -> Array:
     """Rate of I/Os that find no alias, (most + 1,) [1/s]: as many as end at aliases while more than A are in use."""
-    laws, ends = _laws(use, use.ends)
-    return above(FAILED * _joint(laws, share, ends), most)
+    distributions, ends = _distributions(use, use.ends)
+    return above(FAILED * _joint(distributions, share, ends), most)
 
 
-def _laws(use: AliasUse, *values: Array) -> tuple[Array, ...]:
+def _distributions(use: AliasUse, *values: Array) -> tuple[Array, ...]:
     """Distribution of the aliases in use of each volume, (numbers, volumes), and means of values given so many."""
     every = np.array([use.mean(each) for each in (use.usage, *values)])
-    laws, *others = every[:, : int(np.flatnonzero(every[0].max(axis=1) > LEAST_TAIL)[-1]) + 1]
-    return laws / laws.sum(axis=0), *(
-        np.divide(each, laws, out=np.zeros_like(laws), where=laws > 0) for each in others
+    distributions, *others = every[:, : int(np.flatnonzero(every[0].max(axis=1) > LEAST_TAIL)[-1]) + 1]
+    return distributions / distributions.sum(axis=0), *(
+        np.divide(each, distributions, out=np.zeros_like(distributions), where=distributions > 0)
+        for each in others
     )
 
 
-def _joint(laws: Array, share: ArrayLike, rates: Array | None = None) -> Array:
+def _joint(distributions: Array, share: ArrayLike, rates: Array | None = None) -> Array:
     """Chances of O = 0, 1, 2, ...; with the `rates` at which I/Os end at each volume, their rate at each O."""
-    shares = np.broadcast_to(np.asarray(share, dtype=np.float64), laws.shape[1:])
-    return _all_at_once(laws, rates) if (shares >= 1.0).all() else _partly(laws, shares, rates)
+    shares = np.broadcast_to(np.asarray(share, dtype=np.float64), distributions.shape[1:])
+    return (
+        _all_at_once(distributions, rates) if (shares >= 1.0).all() else _partly(distributions, shares, rates)
+    )
 
 
 def above(rates: Array, most: int) -> Array:
@@ -129,12 +136,12 @@ def mean_excess(chances: Array, most: int) -> Array:
     return above(longer, most)  # chances of n and more, summed over n above A
 
 
-def _all_at_once(laws: Array, rates: Array | None = None) -> Array:
+def _all_at_once(distributions: Array, rates: Array | None = None) -> Array:
     """Chances of 0, 1, 2, ... aliases in use by volumes that all follow one uniform number.
 
     As that number rises it passes the ends of the chances of all volumes one by one, and O rises by 1 at each.
     """
-    ends = np.minimum(np.cumsum(laws, axis=0), 1.0)[:-1].ravel()
+    ends = np.minimum(np.cumsum(distributions, axis=0), 1.0)[:-1].ravel()
     order = np.argsort(ends, kind="stable")
     chances = np.diff(ends[order], prepend=0.0, append=1.0)
     if rates is None:
@@ -143,7 +150,7 @@ def _all_at_once(laws: Array, rates: Array | None = None) -> Array:
     return np.asarray(chances * np.cumsum(np.append(rates[0].sum(), rises)))
 
 
-def _partly(laws: Array, shares: Array, rates: Array | None = None) -> Array:
+def _partly(distributions: Array, shares: Array, rates: Array | None = None) -> Array:
     """The same for volumes that are independent given a common normal number."""
     # With a share of 1 beside smaller ones the sum over G would have steps.
     shares = np.minimum(shares, 0.99)
@@ -151,12 +158,12 @@ def _partly(laws: Array, shares: Array, rates: Array | None = None) -> Array:
     # Half of this step moves a mean by less than 1e-5.
     nodes = np.arange(-5.0, 6.0, 0.8 * np.sqrt(1.0 - largest)) if largest > 0.0 else np.zeros(1)
     weights = np.exp(-(nodes**2) / 2)
-    at = ndtri(np.minimum(np.cumsum(laws, axis=0), 1.0)).T[:, None]
+    at = ndtri(np.minimum(np.cumsum(distributions, axis=0), 1.0)).T[:, None]
     at[..., -1] = np.inf
     common, own = (np.sqrt(each)[:, None, None] for each in (shares, 1.0 - shares))
     given = np.diff(ndtr((at - common * nodes[:, None]) / own), prepend=0.0)  # (volumes, nodes, numbers)
-    law = np.zeros(laws.shape[1] * (laws.shape[0] - 1) + 1)
-    longest = np.minimum(_hardly_exceeded(given, np.log(weights) - np.log(LEAST_TAIL)), law.size)
+    distribution = np.zeros(distributions.shape[1] * (distributions.shape[0] - 1) + 1)
+    longest = np.minimum(_hardly_exceeded(given, np.log(weights) - np.log(LEAST_TAIL)), distribution.size)
     lengths = 2 ** np.ceil(np.log2(longest + 1)).astype(np.int64)
     for length in np.unique(lengths).tolist():
         some = lengths == length
@@ -166,19 +173,19 @@ def _partly(laws: Array, shares: Array, rates: Array | None = None) -> Array:
         else:
             ends = np.fft.rfft(given[:, some] * rates.T[:, None], n=length)
             product = one_of(zip(parts, ends, strict=True))[1]
-        found = np.fft.irfft(weights[some] / weights.sum() @ product, n=length)[: law.size]
-        law[: found.size] += found
-    return np.maximum(law, 0.0)
+        found = np.fft.irfft(weights[some] / weights.sum() @ product, n=length)[: distribution.size]
+        distribution[: found.size] += found
+    return np.maximum(distribution, 0.0)
 
 
-def _hardly_exceeded(laws: Array, unlikely: Array) -> Array:
+def _hardly_exceeded(distributions: Array, unlikely: Array) -> Array:
     """What sums over the first axis exceed with a chance of at most ``exp(-unlikely)``, (...,): Chernoff's bound.
 
     ``P(S >= n) <= E[exp(t S)] exp(-t n)`` for every t above 0, of which the least n counts.
     """
     rates = 0.5 ** np.arange(1.0, 9.0)
-    powers = np.exp(np.arange(float(laws.shape[-1]))[:, None] * rates)
-    return np.asarray(((np.log(laws @ powers).sum(axis=0) + unlikely[:, None]) / rates).min(axis=-1))
+    powers = np.exp(np.arange(float(distributions.shape[-1]))[:, None] * rates)
+    return np.asarray(((np.log(distributions @ powers).sum(axis=0) + unlikely[:, None]) / rates).min(axis=-1))
 
 
 def one_of(pairs: Iterable[tuple[Spectrum, Spectrum]]) -> tuple[Spectrum, Spectrum]:

@@ -91,11 +91,13 @@ def alias_use(candidates: Candidates) -> AliasUse:
     weight = np.where(weight.sum(axis=1, keepdims=True) > 0, weight, candidates.weight)
     candidates = _weighted(candidates, weight)
     volume, column = np.nonzero(candidates.used)
-    laws, busy, flow = present(candidates, LEVELS)
+    distributions, busy, flow = present(candidates, LEVELS)
     alone = candidates.predict([0])
     queue = alone.queue[volume, column, 0]
-    steps = chains.DeviceStation(most=LEVELS, inflation=candidates.law.inflation, gap=np.zeros(1)).steps
-    usage, ends = alias_law(laws, base_busy(candidates, busy, flow), steps)
+    steps = chains.DeviceStation(
+        most=LEVELS, inflation=candidates.device_model.inflation, gap=np.zeros(1)
+    ).steps
+    usage, ends = alias_distribution(distributions, base_busy(candidates, busy, flow), steps)
     alone_service = candidates.service_time[volume, column]
     return AliasUse(
         volumes=candidates.volumes, volume=volume, kind=candidates.layout.kind[column],
@@ -131,18 +133,20 @@ def _weighted(candidates: Candidates, weight: Array) -> Candidates:
 
 
 def present(candidates: Candidates, levels: int) -> tuple[Array, Array, Array]:
-    """I/Os present with unlimited servers by candidate: law (levels + 1, elements), mean, rate [1/service time]."""
+    """I/Os present with unlimited servers: distribution (levels + 1, candidates), mean, rate [1/service time]."""
     volume, column = np.nonzero(candidates.used)
     kind = candidates.layout.kind[column]
     found = np.empty((levels + 1, volume.size))
-    steps = chains.DeviceStation(most=levels, inflation=candidates.law.inflation, gap=np.zeros(1)).steps
+    steps = chains.DeviceStation(
+        most=levels, inflation=candidates.device_model.inflation, gap=np.zeros(1)
+    ).steps
     for each in np.unique(kind).tolist():
         some = np.flatnonzero(kind == each)
-        found[:, some] = _laws(each, candidates.demands.of((volume[some], column[some])), steps)
+        found[:, some] = _distributions(each, candidates.demands.of((volume[some], column[some])), steps)
     return found, np.arange(levels + 1.0) @ found, steps @ found
 
 
-def _laws(kind: int, part: Demands, steps: Array) -> Array:
+def _distributions(kind: int, part: Demands, steps: Array) -> Array:
     load = chains.within_reach(part.load, steps[-1])
     levels = steps.size - 1
     if kind in (kinds.CLOSED, kinds.ACTIVE):
@@ -151,7 +155,9 @@ def _laws(kind: int, part: Demands, steps: Array) -> Array:
         return _of_phases(load, part.on_load, part.on_time, steps)
     if kind == kinds.SLOW:
         least, on = chains.slow_levels(load, part.on_load, part.share)
-        high, low = (_laws(kinds.POISSON, replace(part, load=each), steps) for each in (part.on_load, least))
+        high, low = (
+            _distributions(kinds.POISSON, replace(part, load=each), steps) for each in (part.on_load, least)
+        )
         return on * high + (1 - on) * low
     if kind == kinds.PERIODIC:
         n = np.arange(1, levels + 1)[:, None]
@@ -159,26 +165,28 @@ def _laws(kind: int, part: Demands, steps: Array) -> Array:
         busy = load / part.batch * at_least / steps[1:, None]
         return _whole(np.concatenate([np.maximum(1 - busy.sum(axis=0), 0.0)[None], busy]))
     if kind == kinds.FIXED:
-        laws = np.zeros((levels + 1, load.size))
-        laws[0] = 1.0
+        distributions = np.zeros((levels + 1, load.size))
+        distributions[0] = 1.0
         whole = np.floor(part.batch)
         n = np.arange(levels + 1)[:, None]
         tail = np.clip(part.batch - n, 0.0, 1.0)  # chance of a batch of more than n
         for level in range(1, levels + 1):
             first = max(level - int(whole.max()) - 1, 0)
-            head = (tail[: level - first] * laws[first:level][::-1]).sum(axis=0)
-            laws[level] = load / part.batch * head / steps[level]
-        return _whole(laws)
+            head = (tail[: level - first] * distributions[first:level][::-1]).sum(axis=0)
+            distributions[level] = load / part.batch * head / steps[level]
+        return _whole(distributions)
     one = np.ones_like(load)
     sizes = (one, one) if kind in (kinds.POISSON, kinds.VARIABLE) else (part.batch, part.share)
     parts = chains.LONG_TAILED if kind == kinds.LONG else chains.GEOMETRIC
-    return _whole(np.array([law for _, law in chains.batch_levels(steps, load, *sizes, parts)]))
+    return _whole(
+        np.array([distribution for _, distribution in chains.batch_levels(steps, load, *sizes, parts)])
+    )
 
 
 def _of_requesters(population: Array, think: Array, active: Array, steps: Array) -> Array:
     whole = np.maximum(np.floor(population), 1.0)
     every, steps = steps.size, steps[: int(min(steps.size, whole.max() + 2))]
-    laws = np.zeros((2, steps.size, population.size))
+    distributions = np.zeros((2, steps.size, population.size))
     for k in range(2):
         logs = np.zeros((steps.size, population.size))
         left = whole + k - np.arange(steps.size - 1)[:, None]
@@ -189,18 +197,18 @@ def _of_requesters(population: Array, think: Array, active: Array, steps: Array)
                 - np.log(steps[1:, None])
             )
         logs[1:] = np.cumsum(rise, axis=0)
-        laws[k] = _whole(np.exp(logs - logs.max(axis=0)))
+        distributions[k] = _whole(np.exp(logs - logs.max(axis=0)))
     rest = np.clip(population - whole, 0.0, 1.0)
-    law = np.zeros((every, population.size))
-    law[: steps.size] = active * ((1 - rest) * laws[0] + rest * laws[1])
-    law[0] += 1 - active
-    return law
+    distribution = np.zeros((every, population.size))
+    distribution[: steps.size] = active * ((1 - rest) * distributions[0] + rest * distributions[1])
+    distribution[0] += 1 - active
+    return distribution
 
 
 def _of_phases(load: Array, on_load: Array, on_time: Array, steps: Array) -> Array:
     alpha, share = 1 / on_time, np.minimum(load / on_load, 1 - 1e-9)
     beta = alpha * share / (1 - share)
-    laws, scales = np.empty((2, steps.size, load.size))
+    distributions, scales = np.empty((2, steps.size, load.size))
     on, off = np.ones_like(load), np.zeros_like(load)
     for level in range(steps.size - 1, -1, -1):
         if level < steps.size - 1:
@@ -209,15 +217,15 @@ def _of_phases(load: Array, on_load: Array, on_time: Array, steps: Array) -> Arr
                 down / on_load * (on + off),
                 (alpha * down / on_load * (on + off) + down * off) / (beta + steps[level]),
             )
-        laws[level] = on + off
+        distributions[level] = on + off
         scales[level] = large = np.maximum(on + off, 1.0)
         on, off = on / large, off / large
     with np.errstate(over="ignore"):  # far above nothing is left
-        return _whole(laws / np.cumprod(scales, axis=0))
+        return _whole(distributions / np.cumprod(scales, axis=0))
 
 
-def _whole(laws: Array) -> Array:
-    return np.asarray(laws / laws.sum(axis=0))
+def _whole(distributions: Array) -> Array:
+    return np.asarray(distributions / distributions.sum(axis=0))
 
 
 def base_busy(candidates: Candidates, mean: Array, flow: Array) -> Array:
@@ -229,17 +237,17 @@ def base_busy(candidates: Candidates, mean: Array, flow: Array) -> Array:
     )
 
 
-def alias_law(law: Array, busy: Array, steps: Array) -> tuple[Array, Array]:
+def alias_distribution(distribution: Array, busy: Array, steps: Array) -> tuple[Array, Array]:
     """Distribution of the aliases in use, and the rate at which I/Os end at aliases with each number in use.
 
-    They follow from the distribution `law` of the I/Os present, (numbers, elements), which end at the rates `steps`,
-    and the `busy` share of the base: with n present it is busy with chance n / (n + d), since I/Os on aliases stay
-    there when it becomes free. The number d that gives the busy share is found by Newton's method: one over the share
-    is nearly linear in d.
+    They follow from the `distribution` of the I/Os present, (numbers, elements), which end at the rates `steps`, and
+    the `busy` share of the base: with n present it is busy with chance n / (n + d), since I/Os on aliases stay there
+    when it becomes free. The number d that gives the busy share is found by Newton's method: one over the share is
+    nearly linear in d.
     """
-    n = np.arange(law.shape[0], dtype=np.float64)[:, None]
-    weight = law * n
-    some = np.maximum(law[1:].sum(axis=0), 1e-300)
+    n = np.arange(distribution.shape[0], dtype=np.float64)[:, None]
+    weight = distribution * n
+    some = np.maximum(distribution[1:].sum(axis=0), 1e-300)
     wanted = np.clip(busy, 1e-12, some)
     mean = weight.sum(axis=0) / some
     d = np.clip(mean * (some / wanted - 1.0), 1e-9, 1e9)
@@ -254,7 +262,7 @@ def alias_law(law: Array, busy: Array, steps: Array) -> tuple[Array, Array]:
         if not open_yet.any():
             break
     with_base = weight / (n + d)
-    without: Array = law - with_base
+    without: Array = distribution - with_base
     growth = np.append(1.0, n[1:, 0] / steps[1:])[:, None]
     found, ends = without.copy(), without * n / growth
     found[:-1] += with_base[1:]

@@ -340,11 +340,16 @@ def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
         if tries[row] - fails[row] <= 1e-12 * tries[row]:  # apart from rounding, every try fails
             fewest[row] = most[row] = 0
             continue
-        law = steady.free_alias_law[row, count::-1]  # distribution of busy aliases
+        distribution = steady.free_alias_distribution[row, count::-1]  # distribution of busy aliases
         busy = np.arange(count + 1)
-        flow = np.append(law[1:] * busy[1:] * by_aliases[row] / max(float(law @ busy), 1e-300), fails[row])
+        flow = np.append(
+            distribution[1:] * busy[1:] * by_aliases[row] / max(float(distribution @ busy), 1e-300),
+            fails[row],
+        )
         flow[count - 1] = max(float(tries[row] - fails[row] - flow[: count - 1].sum()), 0.0)
-        highest, lowest = (np.cumsum(found(law, flow, 60.0, count)) for found in (most_found, fewest_found))
+        highest, lowest = (
+            np.cumsum(found(distribution, flow, 60.0, count)) for found in (most_found, fewest_found)
+        )
         fewest[row] = count - min(int(np.searchsorted(highest, 0.5)), count)
         most[row] = count - min(int(np.searchsorted(lowest, 0.5)), count)
     return fewest, most

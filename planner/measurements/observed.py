@@ -285,7 +285,7 @@ def _printed_service(rows: Rows) -> Interval:
 
 
 LEAST_OPEN: Final = 0.01
-"""Relative error that rate, service and queue have together at least: no system keeps to a law better."""
+"""Relative error that rate, service and queue have together at least: no system keeps to a model better."""
 
 
 def _left_open(service: Interval, least: float) -> Array:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner import units
 from planner.answer import Answer
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.errors import InputError, ReportError
 from planner.lazy import pl
 from planner.library import DEFAULT_MODEL
@@ -68,16 +68,18 @@ class Report:
 
 
 def count_grown(
-    wanted: tuple[float, Sequence[MeasuredPool]], law: Law, target: Target
+    wanted: tuple[float, Sequence[MeasuredPool]], device_model: DeviceModel, target: Target
 ) -> tuple[PoolCount, ...]:
     """Counts of several pools after a growth."""
     growth, pools = wanted
-    return subsystem(pools, law, target=target, growth=growth).pools
+    return subsystem(pools, device_model, target=target, growth=growth).pools
 
 
-def answer_in_full(pool: MeasuredPool, law: Law, target: Target, growth: float) -> AliasAnswer:
+def answer_in_full(
+    pool: MeasuredPool, device_model: DeviceModel, target: Target, growth: float
+) -> AliasAnswer:
     """Full answer for one of many pools."""
-    return aliases(pool.runs, law, target=target, growth=growth)
+    return aliases(pool.runs, device_model, target=target, growth=growth)
 
 
 def answer_later(share: float, source: Any, question: Mapping[str, Any]) -> Answer:
@@ -329,7 +331,9 @@ def _growing(asked: PageQuestion) -> list[Answered]:
     from planner.site.growth.limits import GrowthQuestion, site_growth
 
     given = GrowthQuestion(
-        law=Law.from_model(asked.model), target=asked.target, together=share_together(asked.together)
+        device_model=DeviceModel.from_model(asked.model),
+        target=asked.target,
+        together=share_together(asked.together),
     )
     measured = asked.measured
     lost = gaps_of(measured.missing, asked.own_members, measured.devices.lazy(), allowed=asked.allow_missing)
@@ -345,7 +349,7 @@ def _now(asked: PageQuestion) -> Answered:
     """Need of each pool or volume from one measurement."""
     with asked.progress("Counting aliases", 0):
         answer = answer_for(asked.source, **asked.question)
-    if isinstance(answer, Subsystem) and answer.law is not None:
+    if isinstance(answer, Subsystem) and answer.device_model is not None:
         return _further(answer, asked)
     with asked.progress("After growth", len(asked.growth)) as done:
         later_by = partial(answer_later, source=asked.source, question=asked.question)
@@ -372,10 +376,10 @@ def pools_of(answer: Subsystem | SiteAnswer) -> list[MeasuredPool]:
 
 def _further(answer: Subsystem | SiteAnswer, asked: PageQuestion) -> Answered:
     """Details of every pool, and the counts of all pools after growth."""
-    pools, law = pools_of(answer), answer.law
-    assert law is not None
+    pools, device_model = pools_of(answer), answer.device_model
+    assert device_model is not None
     already = answer.growth if isinstance(answer, Subsystem) else 0.0
-    whole = partial(answer_in_full, law=law, target=asked.target, growth=already)
+    whole = partial(answer_in_full, device_model=device_model, target=asked.target, growth=already)
     with asked.progress("Pools in full", len(pools)) as done:
         each_in_full = run(whole, pools, scheduler=asked.scheduler, workers=asked.workers, done=done)
     full = {
@@ -385,7 +389,7 @@ def _further(answer: Subsystem | SiteAnswer, asked: PageQuestion) -> Answered:
     # pools are counted in groups of eight after growth
     chunks = [pools[first : first + 8] for first in range(0, len(pools), 8)]
     wanted = [(share, some) for share in asked.growth for some in chunks]
-    count = partial(count_grown, law=law, target=asked.target)
+    count = partial(count_grown, device_model=device_model, target=asked.target)
     with asked.progress("After growth", len(wanted)) as done:
         found = run(count, wanted, scheduler=asked.scheduler, workers=asked.workers, done=done)
     later: list[tuple[float, Answer]] = []
@@ -470,7 +474,7 @@ def of_answer(answer: Answer, *, command: str, sources: Sequence[Path]) -> Repor
         The page.
     """
     found = Answered(answer=answer)
-    if isinstance(answer, (Subsystem, SiteAnswer)) and answer.law is not None:
+    if isinstance(answer, (Subsystem, SiteAnswer)) and answer.device_model is not None:
         found = _further(answer, PageQuestion(target=answer.target))
     part = part_of(answer, "p0", full=found.full, remarks=found.remarks)
     return joined([part], [answer], command=command, sources=sources)

@@ -152,5 +152,5 @@ def write_left_out(folder: Path) -> None:
     """
     files.make_folder(folder)
     for report in reports():
-        if laws := report.left_out():
-            library.write_laws(laws, folder / f"{report.folder}.toml", force=True)
+        if fits := report.left_out():
+            library.write_parameters(fits, folder / f"{report.folder}.toml", force=True)

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from planner import calibrate, library, queueing, sizing, style
-from planner.demand import Law
+from planner.demand import DeviceModel
 from planner.interval import Interval
 from planner.measurements import Run, intervals, read, system_runs
 from planner.published import report
@@ -72,21 +72,22 @@ def _listings() -> tuple[Listed, ...]:
 def cells() -> Iterator[PublishedFigure]:
     """Figures of all cells of the listings, then the totals of the runs."""
     model = library.read_model(ALL_RUNS)
-    law = {key.removesuffix("_s"): value.value for key, value in model.parameters.items()}
-    law["population"] = float(model.population or 0)
+    parameters = {key.removesuffix("_s"): value.value for key, value in model.parameters.items()}
+    parameters["population"] = float(model.population or 0)
     for listed in _listings():
-        steady = _solve(listed.run, law)
+        steady = _solve(listed.run, parameters)
         for device in listed.listing.rows:
             for figure in _cells(listed, device, steady):
                 yield replace(figure, outlier=listed.run.source == OUTLIER and figure.kind == "fitted")
-    yield from _totals(law)
+    yield from _totals(parameters)
 
 
-def _solve(run: Run, law: Values) -> PoolSteady:
+def _solve(run: Run, parameters: Values) -> PoolSteady:
     """Solve the devices of a run."""
     return queueing.alias_pool(
-        run.aliases, volumes=[run.bases], population=[law["population"]], think_time=[law["think_time"]],
-        service_time=law["service_time"], inflation=law["inflation"], redrive_time=law["redrive_time"],
+        run.aliases, volumes=[run.bases], population=[parameters["population"]], think_time=[parameters["think_time"]],
+        service_time=parameters["service_time"], inflation=parameters["inflation"],
+        redrive_time=parameters["redrive_time"],
     )  # fmt: skip
 
 
@@ -168,33 +169,33 @@ def fitted_without(left: LeftOut) -> Values:
 
 def _totals(all_runs: Values) -> Iterator[PublishedFigure]:
     """Total I/O rate of each run: fitted, left out, and from the other system."""
-    laws = library.read_laws(FOLDER)
+    fits = library.read_parameters(FOLDER)
     judged = left_out()
     for listed in _listings():
         yield _total(listed.run, all_runs, "fitted", f"model {ALL_RUNS}")
         for each in judged:
             if each.kind == "left-out" and listed in each.judged:
-                yield _total(listed.run, laws[each.name], each.kind, each.note)
+                yield _total(listed.run, fits[each.name], each.kind, each.note)
     for each in judged:
         if each.kind == "transferred":
             for listed in each.judged:
-                yield _total(listed.run, laws[each.name], each.kind, each.note)
+                yield _total(listed.run, fits[each.name], each.kind, each.note)
 
 
-def _total(run: Run, law: Values, kind: Origin, note: str) -> PublishedFigure:
-    predicted = float(np.asarray(_solve(run, law).pool_throughput))
+def _total(run: Run, parameters: Values, kind: Origin, note: str) -> PublishedFigure:
+    predicted = float(np.asarray(_solve(run, parameters).pool_throughput))
     return PublishedFigure(
         report=FOLDER, table="totals of runs", row=f"{run.source} {run.name} +{run.aliases}", column="I/O",
         published=run.total_rate, kind=kind,
         predicted=report.known(predicted), group="throughput", outlier=run.source == OUTLIER,
-        note=f"{note}, {law['population']:.0f} requesters",
+        note=f"{note}, {parameters['population']:.0f} requesters",
     )  # fmt: skip
 
 
-def _over_aliases(names: tuple[str, ...], law: str, whose: str, fitted: str) -> style.Axes:
+def _over_aliases(names: tuple[str, ...], model: str, whose: str, fitted: str) -> style.Axes:
     """I/O rate of a volume or pool over its aliases: measured, and predicted from its run without aliases."""
     runs = [_run(f"{name}.listing") for name in names]
-    answer = sizing.aliases(runs[0], Law.from_model(law))
+    answer = sizing.aliases(runs[0], DeviceModel.from_model(model))
     most = max(runs, key=lambda run: run.aliases)
     low, said, high = ends(float(end[most.aliases]) for end in answer.rate)
     (axes,) = style.begin(

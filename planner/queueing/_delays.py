@@ -200,7 +200,7 @@ class GeneralDelay:
 
 def _phase_quantile(aim: Array, station: Station, solution: OpenSolution, *, own_service: bool) -> Array:
     """Quantiles of several scenarios, in units of the service time."""
-    level, law = station.servers + 1, station.law
+    level, distribution = station.servers + 1, station.distribution
     local, down = station.local(level), station.down(level)
     leaving = local.sum(-1) + down.sum(-1)
     stage_rate: Array = leaving.max(-1)
@@ -208,7 +208,10 @@ def _phase_quantile(aim: Array, station: Station, solution: OpenSolution, *, own
     end = down / stage_rate[:, None, None]
     enough = 1e-13 * np.exp(-aim)  # relative to the tail at the quantile
     own = (
-        (law.start, _uniformized(law.moves, law.moves.sum(-1) + law.leaves, stage_rate))
+        (
+            distribution.start,
+            _uniformized(distribution.moves, distribution.moves.sum(-1) + distribution.leaves, stage_rate),
+        )
         if own_service
         else None
     )
@@ -291,8 +294,8 @@ def _more_than(load: Array, servers: int, points: int) -> Array:
     # alternate near and far roots, so that partial products stay in the range of float64
     for k in np.argsort(np.arange(1, servers) * 0.618034 % 1):
         value *= each * (1 + beyond / (1 - roots[:, k, None]))
-    law = np.maximum(np.fft.hfft(value, points, axis=1) / points, 0.0) * np.exp(-radius * n)
-    return np.cumsum(law[:, :servers:-1], axis=1)[:, ::-1]
+    distribution = np.maximum(np.fft.hfft(value, points, axis=1) / points, 0.0) * np.exp(-radius * n)
+    return np.cumsum(distribution[:, :servers:-1], axis=1)[:, ::-1]
 
 
 def _franx_quantile(aim: Array, load: Array, servers: int, above: Array) -> Array:

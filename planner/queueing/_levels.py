@@ -37,14 +37,16 @@ def stationary(moves: Array) -> Array:
         back[:, last] = work[:, last, :last].sum(-1)
         work[:, :last, last] /= np.where(back[:, last] > 0.0, back[:, last], 1.0)[:, None]
         work[:, :last, :last] += work[:, :last, last, None] * work[:, last, None, :last]
-    law = np.ones(work.shape[:-1])
+    distribution = np.ones(work.shape[:-1])
     for state in range(1, work.shape[-1]):
-        law[:, state] = (law[:, :state] * work[:, :state, state]).sum(-1)
+        distribution[:, state] = (distribution[:, :state] * work[:, :state, state]).sum(-1)
         kept = back[:, state] <= 0.0
-        law[kept, :state], law[kept, state] = 0.0, 1.0
-        if (law[:, state] > LARGE).any():
-            law[:, : state + 1] /= np.maximum(law[:, state, None], 1.0)  # much rarer states are negligible
-    return np.asarray(law / law.sum(-1, keepdims=True))
+        distribution[kept, :state], distribution[kept, state] = 0.0, 1.0
+        if (distribution[:, state] > LARGE).any():
+            distribution[:, : state + 1] /= np.maximum(
+                distribution[:, state, None], 1.0
+            )  # much rarer states are negligible
+    return np.asarray(distribution / distribution.sum(-1, keepdims=True))
 
 
 def dwell_times(moves: Array, leaves: Array) -> Array:

@@ -197,8 +197,8 @@ def _stretch(station: _Station, each: Array, k: int, state: _State) -> Array:
     for end in (shortest, station.gain.shape[-1]):
         log_weight, gain = station.log_weight[:, :end], station.gain[:, :end]
         weight = log_weight + _left_over(alone, drag, visiting, log_weight.shape[-1])
-        found, law, tilt = _tilted(weight, gain, means, tilt=station.tilt)
-        held = np.flatnonzero(law.max(axis=(0, 1)) > NOTHING)[-1]
+        found, distribution, tilt = _tilted(weight, gain, means, tilt=station.tilt)
+        held = np.flatnonzero(distribution.max(axis=(0, 1)) > NOTHING)[-1]
         if end >= station.gain.shape[-1] or held < end - 1:
             station.tilt, station.end = tilt, 2 + int(held * 1.1)
             break
@@ -229,11 +229,11 @@ def _tilted(
     if tilt is None:
         tilt = weight[:, :1] - weight[:, 1:2] + np.log(np.maximum(means, TINY))
         tilt = np.clip(tilt, 1 - far, far - 1)
-    law, whole, mean, spread = weight[:, None], means, means, means
+    distribution, whole, mean, spread = weight[:, None], means, means, means
     for _ in range(most):
         log = weight[:, None, :] + tilt[..., None] * counts
-        law = np.exp(log - log.max(-1, keepdims=True))
-        whole, mean, square = np.moveaxis(law @ moments, -1, 0)
+        distribution = np.exp(log - log.max(-1, keepdims=True))
+        whole, mean, square = np.moveaxis(distribution @ moments, -1, 0)
         mean = mean / whole
         spread = np.maximum(square / whole - mean**2, TINY)
         # Newton's method ends here; its last step is applied to the mean of `gain` below
@@ -244,9 +244,9 @@ def _tilted(
         step = tilt + np.clip(means - mean, -5 * spread, 5 * spread) / spread
         step = np.where((step <= low) | (step >= high), (low + high) / 2, step)
         tilt = np.where(off, step, tilt)
-    found, slope = np.moveaxis(law @ np.stack([gain, gain * counts], axis=-1), -1, 0) / whole
+    found, slope = np.moveaxis(distribution @ np.stack([gain, gain * counts], axis=-1), -1, 0) / whole
     slope = (slope - found * mean) / spread
-    return np.asarray((found + slope * (means - mean)) * (1 + asked) / (1 + means)), law, tilt
+    return np.asarray((found + slope * (means - mean)) * (1 + asked) / (1 + means)), distribution, tilt
 
 
 def _open_number(station: _Station, closed: Array) -> Array:

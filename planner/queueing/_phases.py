@@ -125,14 +125,14 @@ class Station:
 
     servers: int
     service: Array
-    law: PhaseType
+    distribution: PhaseType
     inflation: Array
     gap: Array | None
 
     @property
     def phases(self) -> int:
         """Phases of a server, including the gap."""
-        return self.law.phases + self.first
+        return self.distribution.phases + self.first
 
     @property
     def first(self) -> int:
@@ -156,22 +156,22 @@ class Station:
     def ends(self, level: int) -> Array:
         """Total rate at which services end [1/s], scenario x state."""
         here = states(min(level, self.servers), self.phases)[:, self.first :]
-        return self.speed(level) * (self.law.leaves @ here.T)
+        return self.speed(level) * (self.distribution.leaves @ here.T)
 
     def local(self, level: int) -> Array:
         """Rates between different states of a level [1/s], scenario x state x state."""
         occupied, first = min(level, self.servers), self.first
         here, speed = states(occupied, self.phases), self.speed(level)
         rates = np.zeros((len(self.service), len(here), len(here)))
-        for phase, after in np.argwhere(self.law.moves.any(0)):
+        for phase, after in np.argwhere(self.distribution.moves.any(0)):
             source, target = change(occupied, self.phases, phase + first, after + first)
-            each = self.law.moves[:, phase, after, None] * here[source, phase + first]
+            each = self.distribution.moves[:, phase, after, None] * here[source, phase + first]
             rates[:, source, target] += each * speed[:, source]
         if self.gap is not None:
-            for after in np.flatnonzero(self.law.start.any(0)).tolist():
+            for after in np.flatnonzero(self.distribution.start.any(0)).tolist():
                 source, target = change(occupied, self.phases, 0, after + 1)
                 rates[:, source, target] += (
-                    self.law.start[:, after, None] * here[source, 0] / self.gap[:, None]
+                    self.distribution.start[:, after, None] * here[source, 0] / self.gap[:, None]
                 )
         return rates
 
@@ -182,8 +182,8 @@ class Station:
         picks = level > self.servers
         below = state_count(occupied - (not picks), self.phases)
         rates = np.zeros((len(self.service), len(here), below))
-        for phase in np.flatnonzero(self.law.leaves.any(0)).tolist():
-            each = self.law.leaves[:, phase, None] * here[:, phase + first] * speed
+        for phase in np.flatnonzero(self.distribution.leaves.any(0)).tolist():
+            each = self.distribution.leaves[:, phase, None] * here[:, phase + first] * speed
             for after, share in self._after(picks):
                 source, target = change(occupied, self.phases, phase + first, after)
                 rates[:, source, target] += share[:, None] * each[:, source]
@@ -196,9 +196,9 @@ class Station:
         shares = np.zeros(
             (len(self.service), state_count(level, self.phases), state_count(level + 1, self.phases))
         )
-        for phase in np.flatnonzero(self.law.start.any(0)).tolist():
+        for phase in np.flatnonzero(self.distribution.start.any(0)).tolist():
             source, target = change(level, self.phases, -1, phase + self.first)
-            shares[:, source, target] = self.law.start[:, phase, None]
+            shares[:, source, target] = self.distribution.start[:, phase, None]
         return shares
 
     def _after(self, picks: bool) -> list[tuple[int, Array]]:
@@ -208,8 +208,8 @@ class Station:
             return [(-1, certain)]
         if self.gap is not None:
             return [(0, certain)]
-        begins = np.flatnonzero(self.law.start.any(0)).tolist()
-        return [(phase, self.law.start[:, phase]) for phase in begins]
+        begins = np.flatnonzero(self.distribution.start.any(0)).tolist()
+        return [(phase, self.distribution.start[:, phase]) for phase in begins]
 
 
 def solve_closed(n: int, think: Array, station: Station) -> Array:
@@ -224,11 +224,11 @@ def solve_closed(n: int, think: Array, station: Station) -> Array:
         ratios.append(rise)
         seen = rise @ down
     sums = Sums(station)
-    law = np.ones((len(think), 1))
+    distribution = np.ones((len(think), 1))
     for level in range(n + 1):
-        law = sums.add(level, law, (n - level) / think)
+        distribution = sums.add(level, distribution, (n - level) / think)
         if level < n:
-            law = _times(law, ratios[n - 1 - level])
+            distribution = _times(distribution, ratios[n - 1 - level])
     return sums.result()
 
 
@@ -250,11 +250,11 @@ def solve_crowded(n: int, think: Array, station: Station) -> Array:
         steps.append(down @ times)
         moves = station.local(level + 1) + arrivals * (steps[-1] if up is None else steps[-1] @ up)
     sums = Sums(station)
-    law = stationary(moves)
+    distribution = stationary(moves)
     for level in range(n, -1, -1):
-        law = sums.add(level, law, (n - level) / think)
+        distribution = sums.add(level, distribution, (n - level) / think)
         if level:
-            law = _times(law, steps[level - 1])
+            distribution = _times(distribution, steps[level - 1])
     return sums.result()
 
 
@@ -281,10 +281,10 @@ def solve_open(rate: Array, station: Station) -> OpenSolution:
         ratios.append(arrivals * (inverse if up is None else up @ inverse))
         seen = ratios[-1] @ down
     sums = Sums(station)
-    law = np.ones((len(rate), 1))
+    distribution = np.ones((len(rate), 1))
     for level in range(top):
-        law = _times(sums.add(level, law, rate), ratios[top - 1 - level])
-    full = sums.add(top, law, rate)
+        distribution = _times(sums.add(level, distribution, rate), ratios[top - 1 - level])
+    full = sums.add(top, distribution, rate)
     scale = sums.scale.copy()
     # sum of the levels above c
     sums.add(top, rate[:, None] * _times(full, times), rate)
@@ -301,8 +301,8 @@ def _passage(station: Station, level: int, seen: Array | None) -> tuple[Array, A
     return dwell_times(local if seen is None else local + seen, down.sum(-1)), down
 
 
-def _times(law: Array, matrix: Array) -> Array:
-    return (law[:, None, :] @ matrix)[:, 0, :]
+def _times(distribution: Array, matrix: Array) -> Array:
+    return (distribution[:, None, :] @ matrix)[:, 0, :]
 
 
 class Sums:
@@ -314,19 +314,19 @@ class Sums:
         self.values = np.zeros((7, len(station.service)))
         self.scale = np.ones(len(station.service))
 
-    def add(self, level: int, law: Array, arrivals: Array) -> Array:
+    def add(self, level: int, distribution: Array, arrivals: Array) -> Array:
         """Add one level with its (unnormalized) distribution; return that, rescaled like the sums."""
         station = self.station
-        mass, gaps = law.sum(-1), law @ station.in_gap(level)
+        mass, gaps = distribution.sum(-1), distribution @ station.in_gap(level)
         waiting = mass * max(level - station.servers, 0) + gaps
-        ends = (law * station.ends(level)).sum(-1)
+        ends = (distribution * station.ends(level)).sum(-1)
         source = mass * arrivals
         delayed = source if level >= station.servers else np.zeros_like(source)
-        self.values += [mass, law @ station.served(level), waiting, gaps, ends, source, delayed]
+        self.values += [mass, distribution @ station.served(level), waiting, gaps, ends, source, delayed]
         scale = np.where(mass > LARGE, 1 / LARGE, 1.0)
         self.values *= scale
         self.scale *= scale
-        return law * scale[:, None]
+        return distribution * scale[:, None]
 
     def result(self) -> Array:
         """Throughput [1/s], in service, waiting, in gap, delay probability, service time [s]."""
@@ -390,11 +390,13 @@ def _stations(
         size = max(1, 2_000_000 // states**2)  # bounds the matrix elements of one kind in memory
         for start in range(0, len(index), size):
             part = index[start : start + size]
-            law = phase_type(scv[part], width)
+            distribution = phase_type(scv[part], width)
             gap = g[part] if gapped else None
             yield (
                 part,
-                Station(servers=servers, service=s[part], law=law, inflation=i[part], gap=gap),
+                Station(
+                    servers=servers, service=s[part], distribution=distribution, inflation=i[part], gap=gap
+                ),
                 tuple(rest),
             )
 

@@ -219,17 +219,17 @@ class Network:
         for k, group in enumerate(self.groups):
             beyond = after[len(self.groups) - 1 - k]
             others = before[k] if beyond is None else _unit(convolved(beyond, before[k]))
-            law = factors[k] * self._reflected(others)
-            axes = tuple(range(1, law.ndim))
-            total = law.sum(axes)
+            distribution = factors[k] * self._reflected(others)
+            axes = tuple(range(1, distribution.ndim))
+            total = distribution.sum(axes)
             counts = self.counts()
             for r in range(self.full.shape[-1]):
-                queue[:, r, k] = (law * counts[r]).sum(axes) / total
+                queue[:, r, k] = (distribution * counts[r]).sum(axes) / total
             if group.load.any():
-                opened[:, k] = self._open_number(group, law, counts.sum(0))
+                opened[:, k] = self._open_number(group, distribution, counts.sum(0))
         return self.throughput(before[-1]), queue, opened
 
-    def _open_number(self, group: StationGroup, law: Array, number: Array) -> Array:
+    def _open_number(self, group: StationGroup, distribution: Array, number: Array) -> Array:
         """Mean open requests of a group: load (n + 1) g(n + 1) / g(n), given n closed ones."""
         scale = self.group_scale(group)
         scale = np.where(scale > 0, scale, 1.0)
@@ -238,8 +238,10 @@ class Network:
         # states that underflow do not contribute to the mean
         gain = np.divide(one[:, 1:], one[:, :-1], out=np.zeros_like(one[:, 1:]), where=one[:, :-1] > 0)
         beside = group.load[:, None] * (n + 1) * gain / scale[:, None]
-        axes = tuple(range(1, law.ndim))
-        return np.asarray((law * beside[:, number.astype(np.int64)]).sum(axes) / law.sum(axes))
+        axes = tuple(range(1, distribution.ndim))
+        return np.asarray(
+            (distribution * beside[:, number.astype(np.int64)]).sum(axes) / distribution.sum(axes)
+        )
 
     def _reflected(self, values: Array) -> Array:
         """values(N - n) for the full population N of each scenario, 0 for n > N."""

@@ -266,9 +266,9 @@ def mgc(
     wait, delay, name = normalized_wait(load.ravel(), c.ravel(), v.ravel(), method)
     wait, delay, name = wait.reshape(load.shape), delay.reshape(load.shape), name.reshape(load.shape)
     stable, busy = load < c, np.minimum(load, c)
-    law = None
+    delays = None
     if (name == "exact").all():
-        law = GeneralDelay(load=load, servers=c.copy(), scv=v.copy(), service=s.copy())
+        delays = GeneralDelay(load=load, servers=c.copy(), scv=v.copy(), service=s.copy())
     return GeneralSteady(
         throughput=np.minimum(rate, c / s),
         utilization=busy / c,
@@ -281,7 +281,7 @@ def mgc(
         known_error=known_error(name, load / c, c, v),
         stable=stable,
         method=name,
-        law=law,
+        delays=delays,
     )
 
 

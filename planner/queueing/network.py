@@ -132,11 +132,11 @@ def _check_size(
     several, left = (int(((each > 1) & np.isfinite(each)).sum()) for each in (servers, effective))
     if several > multiple:
         raise InputError("servers", several, f"at most {multiple} multi-server stations")
-    laws = effective[(effective > 1) & np.isfinite(effective)].sum()
+    distributions = effective[(effective > 1) & np.isfinite(effective)].sum()
     if population * 2**left > requesters:
         wanted = f"at most {requesters} requesters, half as many with each multi-server station"
         raise InputError("population", population, wanted)
-    if population > (most := int(numbers / max(scenarios * (servers.size + laws), 1)) - 1):
+    if population > (most := int(numbers / max(scenarios * (servers.size + distributions), 1)) - 1):
         wanted = (
             f"at most {max(most, 0)} requesters with {scenarios * servers.size} stations in all scenarios"
         )
@@ -181,17 +181,19 @@ def _recursion(
     idle = {k: np.eye(1, int(servers[k])).repeat(scenarios, axis=0) for k in without}
     for n in range(1, most + 1):
         ahead = 1 + queues * queue
-        for k, law in idle.items():
-            ahead[:, k] += law[:, :-1] @ np.arange(law.shape[-1] - 1, 0, -1)
+        for k, distribution in idle.items():
+            ahead[:, k] += distribution[:, :-1] @ np.arange(distribution.shape[-1] - 1, 0, -1)
         residence[:, n] = demands / most_served * ahead
         with np.errstate(divide="ignore"):  # a part of a network may take no time
             throughput[:, n] = n / (think + residence[:, n].sum(-1))
         with np.errstate(invalid="ignore"):
             flow = throughput[:, n, None] * residence[:, n]
         queue = np.where(np.isfinite(flow), flow, 0.0)
-        for k, law in idle.items():
+        for k, distribution in idle.items():
             # P(j | n) = D X / j P(j - 1 | n - 1), and P(0 | n) from the network without the station
             passing = demands[:, k] * throughput[:, n]
-            law[:, 1:] = passing[:, None] / np.arange(1, law.shape[-1]) * law[:, :-1]
-            law[:, 0] *= throughput[:, n] / without[k][:, n]
+            distribution[:, 1:] = (
+                passing[:, None] / np.arange(1, distribution.shape[-1]) * distribution[:, :-1]
+            )
+            distribution[:, 0] *= throughput[:, n] / without[k][:, n]
     return throughput, residence

@@ -42,9 +42,9 @@ from planner.results import Array, Result, quantity
 TINY: Final = 1e-290  # a state with less probability never occurs
 
 
-def most_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:
+def most_found(distribution: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:
     """Distribution of the most busy servers that a request finds in an interval."""
-    below = np.maximum(np.cumsum(law, axis=-1), TINY)
+    below = np.maximum(np.cumsum(distribution, axis=-1), TINY)
     rise = np.divide(below, flow, out=np.full_like(below, LARGE), where=flow > TINY)
     reach = np.minimum(np.cumsum(rise * below, axis=-1) / below, LARGE)[..., : servers + 1]
     none_from = below[..., : servers + 1] * _unreached(interval, reach)
@@ -54,9 +54,9 @@ def most_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Ar
     return np.maximum(np.diff(none_from, axis=-1, append=1.0), 0.0) / (1.0 - none_at_all)
 
 
-def fewest_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:
+def fewest_found(distribution: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:
     """Distribution of the fewest busy servers that a request finds in an interval."""
-    above = np.cumsum(law[..., ::-1], axis=-1)[..., ::-1]
+    above = np.cumsum(distribution[..., ::-1], axis=-1)[..., ::-1]
     back = np.concatenate([np.zeros_like(flow[..., :1]), flow[..., :-1]], axis=-1)
     fall = np.divide(above, back, out=np.full_like(above, LARGE), where=back > TINY) * above
     fall[..., 0] = 0.0
@@ -79,15 +79,15 @@ def _unreached(interval: ArrayLike, reach: Array) -> Array:
 class OverflowGroup(Result):
     """A group of `servers` fed by overflow; arrays have the shape of load and peakedness, times are in holding times.
 
-    `law` is the probability of D = 0, 1, ... requests, `flow` the rate of requests that find D, per holding time; both
-    have the shape (..., states).
+    `distribution` is the probability of D = 0, 1, ... requests, `flow` the rate of requests that find D, per holding
+    time; both have the shape (..., states).
     """
 
     load: Array = quantity("load")
     peakedness: Array = quantity("peakedness")
     fail_fraction: Array = quantity("fails of tries")
     servers: int
-    law: Array
+    distribution: Array
     flow: Array
 
     def fail_fraction_with(self, servers: ArrayLike) -> Array:
@@ -126,12 +126,12 @@ class OverflowGroup(Result):
     def _potential(self, flow: Array) -> Array:
         """h(k + 1) for each k: the expected surplus of the count after reaching k + 1."""
         mean = flow.sum(axis=-1, keepdims=True)
-        surplus = np.cumsum(flow - self.law * mean, axis=-1)
+        surplus = np.cumsum(flow - self.distribution * mean, axis=-1)
         seen = self.flow > TINY
         rise = -np.divide(surplus, self.flow, out=np.zeros_like(surplus), where=seen)
         after = np.cumsum(rise, axis=-1)
         before = after - rise
-        centered: Array = after - (self.law * before).sum(axis=-1, keepdims=True)
+        centered: Array = after - (self.distribution * before).sum(axis=-1, keepdims=True)
         return centered
 
     def most_found(self, tries: ArrayLike) -> Array:
@@ -148,7 +148,7 @@ class OverflowGroup(Result):
             Probability of 0, 1, ... servers; a request that finds all busy fails [1].
         """
         interval = checks.nonnegative("tries", tries) / self.load
-        return most_found(self.law, self.flow, interval, self.servers)
+        return most_found(self.distribution, self.flow, interval, self.servers)
 
     def fewest_found(self, tries: ArrayLike) -> Array:
         """Distribution of the fewest busy servers that a request finds in an interval.
@@ -164,19 +164,19 @@ class OverflowGroup(Result):
             Probability of 0, 1, ... servers [1].
         """
         interval = checks.nonnegative("tries", tries) / self.load
-        return fewest_found(self.law, self.flow, interval, self.servers)
+        return fewest_found(self.distribution, self.flow, interval, self.servers)
 
 
-def _of_mean(mean: Array, law: Array, most: Array, rounding: float = 1e-12) -> Array:
+def _of_mean(mean: Array, distribution: Array, most: Array, rounding: float = 1e-12) -> Array:
     """For peakedness below 1, set the probability of the largest number, `most`, so that the mean is right.
 
     It is already right if the number of sources is whole; a probability below `rounding` of the largest is kept.
     """
-    k = np.arange(float(law.shape[-1]))
-    fewer = np.where(k < most, law, 0.0)
+    k = np.arange(float(distribution.shape[-1]))
+    fewer = np.where(k < most, distribution, 0.0)
     lacking = ((mean - k) * fewer).sum(axis=-1, keepdims=True)
     weight = np.maximum(lacking / (most - mean), 0.0)
-    return np.where((k == most) & (law > rounding), weight, law)
+    return np.where((k == most) & (distribution > rounding), weight, distribution)
 
 
 def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> OverflowGroup:
@@ -242,16 +242,16 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
         step = np.log(rate[..., :-1]) - np.log(k[1:])
     logs = np.concatenate([np.zeros((*mean.shape, 1)), np.cumsum(step, axis=-1)], axis=-1)
     # smaller probabilities are practically 0
-    law = np.exp(np.maximum(logs - logs.max(axis=-1, keepdims=True), -650.0))
-    law[logs == -np.inf] = 0.0
-    law = _of_mean(mean[..., None], law, (rate > 0.0).sum(axis=-1, keepdims=True))
-    law /= law.sum(axis=-1, keepdims=True)
-    flow = np.append(law[..., 1:] * k[1:], law[..., -1:] * rate[..., -1:], axis=-1)
+    distribution = np.exp(np.maximum(logs - logs.max(axis=-1, keepdims=True), -650.0))
+    distribution[logs == -np.inf] = 0.0
+    distribution = _of_mean(mean[..., None], distribution, (rate > 0.0).sum(axis=-1, keepdims=True))
+    distribution /= distribution.sum(axis=-1, keepdims=True)
+    flow = np.append(distribution[..., 1:] * k[1:], distribution[..., -1:] * rate[..., -1:], axis=-1)
     return OverflowGroup(
         load=mean.copy(),
         peakedness=shape.copy(),
         fail_fraction=flow[..., count:].sum(axis=-1) / flow.sum(axis=-1),
         servers=count,
-        law=law,
+        distribution=distribution,
         flow=flow,
     )

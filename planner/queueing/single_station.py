@@ -17,7 +17,7 @@ from planner.queueing.erlang import inverse_blocking, log_inverse_blocking
 from planner.results import Array, Flags, Result, quantity
 
 
-class DelayLaw(Protocol):
+class DelayDistribution(Protocol):
     """Distribution of the wait and of the response of a station."""
 
     def quantile(self, p: Array, *, own_service: bool) -> Array | None:
@@ -31,7 +31,7 @@ class Steady(Result):
     `delay_probability` is seen by an arriving request; `queue_length` is the mean number waiting, including those in a
     redrive gap (`in_gap`); `utilization` is the share of time that one server is in service, without gaps;
     `service_time` includes inflation. Where the load is not below the capacity, `stable` is False and waits are
-    infinite. `law` is the distribution of waits and responses, None if unknown.
+    infinite. `delays` is the distribution of waits and responses, None if unknown.
     """
 
     throughput: Array = quantity("throughput", "1/s")
@@ -43,7 +43,7 @@ class Steady(Result):
     wait_time: Array = quantity("wait time", "s")
     service_time: Array = quantity("service time", "s")
     stable: Flags
-    law: DelayLaw | None = None
+    delays: DelayDistribution | None = None
     derived: ClassVar[dict[str, tuple[str, str]]] = {"response_time": ("response time", "s")}
 
     def __post_init__(self) -> None:
@@ -100,14 +100,14 @@ class Steady(Result):
 
     def _quantile(self, p: ArrayLike, name: str, *, own_service: bool) -> Array:
         share = checks.broadcast(p=checks.probability("p", p), result=self.wait_time)[0]
-        found = self.law.quantile(share, own_service=own_service) if self.law else None
+        found = self.delays.quantile(share, own_service=own_service) if self.delays else None
         if found is None:
             known = "a model with a known distribution: mmc, mmck, finite_source with scv 1 and no gap, mgc by 'exact'"
             raise InputError(name, "mean values only", known)
         return found
 
 
-def steady_of(sums: Array, servers: Array, law: DelayLaw | None = None) -> Steady:
+def steady_of(sums: Array, servers: Array, delays: DelayDistribution | None = None) -> Steady:
     """Make a stable station from its sums: throughput, in service, waiting, in gap, delay, service time, (6, ...)."""
     throughput, busy, waiting, in_gap, delay, service = sums
     return Steady(
@@ -120,7 +120,7 @@ def steady_of(sums: Array, servers: Array, law: DelayLaw | None = None) -> Stead
         wait_time=waiting / throughput,
         service_time=service,
         stable=np.ones(servers.shape, dtype=bool),
-        law=law,
+        delays=delays,
     )
 
 
@@ -184,8 +184,8 @@ def mmc(
                 values[:, index] = _fields(sums, c[index], stable)
     found = dict(zip(OPEN, values.reshape(7, *shape), strict=True))
     delay, wait, service = (found[name] for name in ("delay_probability", "wait_time", "service_time"))
-    law = None if gapped else ExponentialDelay(delay=delay, wait=wait, service=service, plain=not inflated)
-    return Steady(**found, in_gap=in_gap.reshape(shape), stable=np.isfinite(wait), law=law)
+    delays = None if gapped else ExponentialDelay(delay=delay, wait=wait, service=service, plain=not inflated)
+    return Steady(**found, in_gap=in_gap.reshape(shape), stable=np.isfinite(wait), delays=delays)
 
 
 OPEN: Final = (
@@ -304,7 +304,7 @@ def finite_source(
     with np.errstate(over="ignore"):  # extreme times may overflow although no quantile is needed
         stage_rate = busy / (s * (1 + i * (busy - 1)) if inflated else s)
         load = z * stage_rate
-    law = StagedDelay(
+    delays = StagedDelay(
         room=n - busy,
         stage_rate=stage_rate,
         service=sums[5],
@@ -313,7 +313,7 @@ def finite_source(
         finite=True,
         plain=not inflated,
     )
-    return steady_of(sums, servers, law)
+    return steady_of(sums, servers, delays)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -384,7 +384,7 @@ def mmck(
         wait_time=queue / np.where(throughput > 0, throughput, 1.0),
         service_time=s,
         stable=np.ones(c.shape, dtype=bool),
-        law=StagedDelay(
+        delays=StagedDelay(
             room=k - c, stage_rate=c / s, service=s, load=rate * s / c, delay=delay, finite=False, plain=True
         ),
         blocking_probability=full / total,

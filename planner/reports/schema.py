@@ -195,7 +195,7 @@ def numbers_of(columns: Sequence[Quantity]) -> dict[str, Quantity]:
 
 
 def refuse_implausible(columns: Sequence[Quantity], found: pl.DataFrame) -> None:
-    """Refuse a measured number that no device has; it would overflow in one law or another."""
+    """Refuse a measured number that no device has; it would overflow in one model or another."""
     measured = numbers_of(columns)
     for name, (most,) in found.select(*measured).max().to_dict(as_series=False).items():
         unit = measured[name].unit

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.demand import Law
+from planner.demand import DeviceModel
 from planner.errors import InputError
 from planner.lazy import pl
 from planner.library import DEFAULT_MODEL
@@ -68,7 +68,7 @@ def example_volumes(
 ) -> pl.DataFrame:
     """Make the volumes of a site, hour by hour: what `planner growth` reads as a table of volumes.
 
-    Queues and service times are those of open arrivals, by the law of the default model.
+    Queues and service times are those of open arrivals, by the default model.
     """
     sizes = {"days": days, "systems": systems, "pools": pools, "volumes": volumes}
     for name, number in sizes.items():
@@ -91,7 +91,7 @@ def example_volumes(
         raise InputError(
             "days, systems, pools, volumes", tuple(sizes.values()), f"at most {MOST} rows together"
         )
-    law = Law.from_model(DEFAULT_MODEL)
+    device_model = DeviceModel.from_model(DEFAULT_MODEL)
     parts = []
     for system in range(systems):
         for pool in range(pools):
@@ -102,7 +102,7 @@ def example_volumes(
             load = levels[known, None] * HOURS[kept]
             rate = BUSY / SERVICE_TIME * shares / shares.mean()
             of = np.arange(volumes) % shares.size  # which kind each volume is
-            queue, service = _solved(law, aliases, np.bincount(of).astype(float), rate, load)
+            queue, service = _solved(device_model, aliases, np.bincount(of).astype(float), rate, load)
             noise = 1 + 0.02 * generator.standard_normal((*load.shape, volumes))
             off = 1 + 0.01 * generator.standard_normal(noise.shape)
             begin = datetime(FIRST.year, FIRST.month, FIRST.day)
@@ -126,7 +126,9 @@ def example_volumes(
     return pl.concat(parts)
 
 
-def _solved(law: Law, aliases: int, volumes: Array, rate: Array, load: Array) -> tuple[Array, Array]:
+def _solved(
+    device_model: DeviceModel, aliases: int, volumes: Array, rate: Array, load: Array
+) -> tuple[Array, Array]:
     """Queue and service time [s] of each kind of volumes as the load is, from open arrivals at `load` x `rate`.
 
     Solved at `GRID` levels, in between by straight lines in the logarithms: shape load x kinds.
@@ -134,7 +136,7 @@ def _solved(law: Law, aliases: int, volumes: Array, rate: Array, load: Array) ->
     level = np.geomspace(load.min(), load.max(), GRID)
     found = solve_pools(
         aliases, volumes=volumes, service_time=SERVICE_TIME, arrival_rate=level[:, None] * rate,
-        inflation=law.inflation, redrive_time=law.redrive_time,
+        inflation=device_model.inflation, redrive_time=device_model.redrive_time,
     )  # fmt: skip
     if not found.stable.all():
         busy = level[int(np.argmin(found.stable))] * BUSY

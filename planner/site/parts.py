@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.errors import InputError, ReportError
 from planner.lazy import pl
 from planner.library import DEFAULT_MODEL
@@ -52,9 +52,9 @@ class SitePart:
     frame: pl.DataFrame | None = None
     supply: pl.DataFrame | None = None
     shares: dict[str, dict[str, float]] = field(default_factory=dict)  # of pools that systems share
-    start: datetime | None = None  # which intervals; law, target and meet are as of `site`
+    start: datetime | None = None  # which intervals; model, target and meet are as of `site`
     end: datetime | None = None
-    law: Law
+    device_model: DeviceModel
     target: Target
     meet: float = DEFAULT_MEET
     together: float | None = None  # how much the I/Os of a pool's volumes come together, where that was said
@@ -78,7 +78,7 @@ def parts_of(
 ) -> tuple[list[SitePart], tuple[str, ...], dict[str, Gaps]]:
     """Cut a site into parts: some pools of one system each; what reading it left open; members that were not read."""
     asked: dict[str, Any] = {
-        "law": Law.from_model(model), "target": target or Target(), "meet": meet,
+        "device_model": DeviceModel.from_model(model), "target": target or Target(), "meet": meet,
         "together": share_together(together),
     }  # fmt: skip
     start, end = choose.moment(start, "start"), choose.moment(end, "end")

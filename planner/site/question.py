@@ -62,7 +62,7 @@ def site(
     answer = combine(found, target=parts[0].target, meet=share, notes=notes)
     if len(answer.pools) > 1 and all(each.kind == VOLUME and not each.in_use for each in answer.pools):
         answer = replace(answer, remarks=(*answer.remarks, NO_POOL_NAMED))
-    return replace(answer, law=parts[0].law, gaps=lost)
+    return replace(answer, device_model=parts[0].device_model, gaps=lost)
 
 
 def need_of(part: SitePart) -> list[PoolNeed]:
@@ -75,14 +75,16 @@ def need_of(part: SitePart) -> list[PoolNeed]:
         else:
             asked.append(PoolCases.of(found))
     cases = [case for each in asked for case in each.cases.values()]
-    needs = iter(need(cases, part.law, part.target, ranges=False))
+    needs = iter(need(cases, part.device_model, part.target, ranges=False))
     counters = supply_of_part(part)
     supplies = [supplied(counters, each.pool.group.system, each.pool.group.name) for each in asked]
     counted = [
         _counted(part, each, [next(needs) for _ in each.cases], supply_words, most_used)
         for each, (supply_words, most_used, _) in zip(asked, supplies, strict=True)
     ]
-    ranged = iter(need([(found.run,) for found in counted if found.run is not None], part.law, part.target))
+    ranged = iter(
+        need([(found.run,) for found in counted if found.run is not None], part.device_model, part.target)
+    )
     return pools + [
         found if found.run is None else _by_counters(_ranged(found, next(ranged)), judged)
         for found, (*_, judged) in zip(counted, supplies, strict=True)

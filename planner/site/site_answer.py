@@ -11,7 +11,7 @@ import numpy as np
 
 from planner import render
 from planner.answer import Answer, record, tabled
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, first_of, listed
 from planner.results import by_key
@@ -51,7 +51,7 @@ class SiteAnswer(Answer):
     meet: float  # share of the busy time in which they must
     remarks: tuple[str, ...] = ()  # what reading the measurements left open
     failed: tuple[tuple[str, str], ...] = ()  # parts without any answer: name and problem
-    law: Law | None = None  # what it was reckoned with, for whoever asks more
+    device_model: DeviceModel | None = None  # what it was reckoned with, for whoever asks more
     gaps: Mapping[str, Gaps] = field(default_factory=dict)  # members that were not read, by pool
 
     def of(self, verdict: str) -> list[PoolNeed]:

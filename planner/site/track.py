@@ -130,7 +130,7 @@ def tracked_of(part: SitePart, since: datetime) -> tuple[tuple[TrackedPool, ...]
     found = [_changed(pool, since) for pool in every]
     changed = [each for each in found if each is not None and each.before != each.after]
     runs = [each.pool.runs[first] for each in changed for first, _ in each.places]
-    answers = iter(need([(run,) for run in runs if isinstance(run, Run)], part.law, part.target))
+    answers = iter(need([(run,) for run in runs if isinstance(run, Run)], part.device_model, part.target))
     return tuple(_tracked(each, answers) for each in changed), len(every) - found.count(None) - len(changed)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from planner import render
 from planner.answer import Answer, record, tabled
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.quantity import column
@@ -79,7 +79,7 @@ class AliasAnswer(Answer):
     * `interval`: which of several intervals is answered; empty where there was one.
     * `recommended`: smallest count that meets the target under the preferred candidate, aliases in use included; of a
       saturated system the first step.
-    * `range`: smallest and largest count over all candidates, the laws that the calibration allows, and the rule of
+    * `range`: smallest and largest count over all candidates, the models that the calibration allows, and the rule of
       thumb.
     * `rule_of_thumb`: aliases in use plus the summed queue rounded up; None where the queue was not measured.
     * `in_use`: aliases at the time of the latest measurement.
@@ -106,7 +106,7 @@ class AliasAnswer(Answer):
     * `together_count`: aliases that meet the target if the bursts of all volumes come together; None where the data
       decide.
     * `joined`: whether that was said of every volume.
-    * `law`: what it was answered by.
+    * `device_model`: what it was answered by.
     * `floor`: I/Os queued and I/Os in service below which a measurement says nothing.
     * `commands`: what to type for the recommended count, and what it is for; empty where nobody asked.
     * `assumed`: what was taken for a service time that was not measured, as a sentence; empty where it was.
@@ -140,7 +140,7 @@ class AliasAnswer(Answer):
     step: str = ""
     together: Interval | None = None
     together_count: int | None = None
-    law: Law | None = None
+    device_model: DeviceModel | None = None
     floor: float = FLOOR
     commands: tuple[Command, ...] = ()
 
@@ -331,7 +331,7 @@ class AliasAnswer(Answer):
                 f"The volumes' I/Os come together to {value} ({low} to {high}; 0 % independent, 100 % all at once), as "
                 "what waits with aliases in use shows."
             )
-        found += [*self.more, *words_of(self.law)]
+        found += [*self.more, *words_of(self.device_model)]
         if self.below_floor:
             found.append("Next: measure a busier interval; --floor 0 takes this one at its word.")
         elif self.step:
@@ -442,7 +442,8 @@ FIGURES: Final = (
     column("rows", of=lambda a: a.table().records()), column("counters", of=lambda a: a.counters().records()),
     column("classic_aliases", of="classic"), column("gains", of=lambda a: [each.to_dict() for each in a.gains]),
     column("grouping_error"), column("below_floor"), column("commands", of=lambda a: [each for each, _ in a.commands]),
-    column("doubts", of=lambda a: list(a.doubts)), column("model", of=lambda a: next(iter(words_of(a.law)), None)),
+    column("doubts", of=lambda a: list(a.doubts)),
+    column("model", of=lambda a: next(iter(words_of(a.device_model)), None)),
 )  # fmt: skip
 
 
@@ -475,9 +476,9 @@ def beyond_range(together: int | None, recommended: int, high: int) -> bool:
     return together is not None and together > max(high, recommended + 1)
 
 
-def words_of(law: Law | None) -> tuple[str, ...]:
-    """What an answer says of the law that it was made with."""
-    return () if law is None or not law.words else (law.words,)
+def words_of(device_model: DeviceModel | None) -> tuple[str, ...]:
+    """What an answer says of the model that it was made with."""
+    return () if device_model is None or not device_model.words else (device_model.words,)
 
 
 def unmeasured(sentences: Iterable[str]) -> str:

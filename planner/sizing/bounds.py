@@ -1,4 +1,4 @@
-"""The 90 % error of an answer, by other candidates and possible laws; the curve corrected to what was measured."""
+"""The 90 % error of an answer, by other candidates and possible models; the curve corrected to what was measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.calibrate.error_bar import central, convolved
 from planner.calibrate.posterior import points
-from planner.demand import Candidates, Law, Target
+from planner.demand import Candidates, DeviceModel, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.measurements import Run
@@ -22,44 +22,46 @@ NORMAL_90: Final = 1.645
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MovedVolumes:
-    """Volumes at one end of what calibration and law leave open: `places` of all asked, under `chosen` alone."""
+    """Volumes at one end of what calibration and model leave open: `places` of all asked, under `chosen` alone."""
 
     read: Candidates
     places: Integers
     chosen: Integers
 
 
-def ends_of(read: Candidates, chosen: Integers, law: Law) -> list[MovedVolumes]:
-    """Volumes under the candidates `chosen` with think times, then laws, moved to both ends of their 90 % range."""
+def ends_of(read: Candidates, chosen: Integers, device_model: DeviceModel) -> list[MovedVolumes]:
+    """Volumes under the candidates `chosen` with think times, then models, moved to both ends of their 90 % range."""
     every = np.arange(chosen.size)
     only = np.zeros_like(read.weight)
     only[every, chosen] = 1.0
     alone, ends = replace(read, weight=only), []
     moves = np.flatnonzero(np.isfinite(read.demands.think[every, chosen]))
-    if moves.size and law.model_error > 0:
+    if moves.size and device_model.model_error > 0:
         some, place = alone.of(moves), (np.arange(moves.size), chosen[moves])
         in_use, at = np.unique(some.rows.devices.astype(np.int64) - 1, return_inverse=True)
-        error = law.model_error * some.predict(in_use).response[*place, at] / some.service_time[place]
+        error = (
+            device_model.model_error * some.predict(in_use).response[*place, at] / some.service_time[place]
+        )
         think = some.demands.think[place]
         for sign in (1.0, -1.0):
             times = some.demands.think.copy()
             times[place] = np.maximum(think + sign * NORMAL_90 * error, 0.01 * think)
             moved = replace(some, demands=replace(some.demands, think=times))
             ends.append(MovedVolumes(read=moved, places=moves, chosen=chosen[moves]))
-    for axis in law.axes:
+    for axis in device_model.axes:
         for sign in (1.0, -1.0):
-            inflation, gap = law.moved(axis, sign * NORMAL_90)
-            moved = replace(alone, law=replace(law, inflation=inflation, redrive_time=gap))
+            inflation, gap = device_model.moved(axis, sign * NORMAL_90)
+            moved = replace(alone, device_model=replace(device_model, inflation=inflation, redrive_time=gap))
             ends.append(MovedVolumes(read=moved, places=every, chosen=chosen))
     return ends
 
 
-def counts_at_ends(read: Candidates, chosen: Integers, law: Law, target: Target) -> Array:
+def counts_at_ends(read: Candidates, chosen: Integers, device_model: DeviceModel, target: Target) -> Array:
     """Counts of many volumes at the ends of `ends_of`, (ends, volumes); nan where a volume has no such end.
 
     A count is inf where none meets the target.
     """
-    ends = ends_of(read, chosen, law)
+    ends = ends_of(read, chosen, device_model)
     found = np.full((len(ends), chosen.size), np.nan)
     for row, end in zip(found, ends, strict=True):
         row[end.places] = end.read.counts(target)[np.arange(end.chosen.size), end.chosen]
@@ -67,12 +69,18 @@ def counts_at_ends(read: Candidates, chosen: Integers, law: Law, target: Target)
 
 
 def band(
-    values: Array, chosen: Array, moved: Array, law: Law, residual: float, in_use: int, before: Array | None
+    values: Array,
+    chosen: Array,
+    moved: Array,
+    device_model: DeviceModel,
+    residual: float,
+    in_use: int,
+    before: Array | None,
 ) -> Interval:
-    """Smallest and largest value over the candidates, widened by all that calibration and error of the law allow.
+    """Smallest and largest value over the candidates, widened by all that calibration and error of the model allow.
 
-    The demand was read at the count in use, so that laws differ by their change from there; of demand that has grown
-    since, `before` is what each law moved there, in logarithms, (moved,). Between the ends of each axis the logarithm
+    The demand was read at the count in use, so that models differ by their change from there; of demand that has grown
+    since, `before` is what each model moved there, in logarithms, (moved,). Between the ends of each axis the logarithm
     is a parabola. Where a queue may grow without bound there is no upper end.
     """
     bounded = np.isfinite(values).all(axis=0) & np.isfinite(moved).all(axis=0) & np.isfinite(chosen)
@@ -80,12 +88,12 @@ def band(
     at = min(in_use, base.size - 1)
     shifts = np.log(np.where(bounded, moved, 1.0)) - base
     shifts -= shifts[:, at, None] if before is None else np.where(np.isfinite(before), before, 0.0)[:, None]
-    steps = points(256, max(len(moved) // 2, 1))  # laws that stand for all that are possible
+    steps = points(256, max(len(moved) // 2, 1))  # models that stand for all that are possible
     found = np.zeros((len(steps), base.size))
     for k, (up, down) in enumerate(zip(shifts[::2], shifts[1::2], strict=True)):
         step = steps[:, k, None] / NORMAL_90
         found += step * (up - down) / 2 + step**2 * (up + down) / 2
-    error = law.model_error * min(max(residual, 1.0), 10.0)
+    error = device_model.model_error * min(max(residual, 1.0), 10.0)
     low, high = central(convolved(found, error))
     least = np.minimum(values.min(axis=0), chosen) * np.exp(np.minimum(low, 0.0))
     most = np.where(bounded, np.maximum(values.max(axis=0), chosen) * np.exp(np.maximum(high, 0.0)), np.inf)

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.demand import Law, Target, in_words, point_and_range
+from planner.demand import DeviceModel, Target, in_words, point_and_range
 from planner.demand.drawn_pool import HIGHEST, LOWEST, DrawnPool, PoolRow
 from planner.demand.pooled import read_pool_at_several, read_pools
 from planner.devices import Performance
@@ -32,9 +32,9 @@ class SizedDraws(Sized):
     """A pool with bursty volumes: `measured` as it was read, `pool` grown."""
 
     def __init__(
-        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, pool: DrawnPool
+        self, runs: tuple[Run, ...], device_model: DeviceModel, target: Target, growth: float, pool: DrawnPool
     ) -> None:
-        super().__init__(runs, law, target, growth)
+        super().__init__(runs, device_model, target, growth)
         self.measured, self.pool = pool.before or pool, pool
         self.saturated = pool.saturated
         self.decided = "saturated" if self.saturated else "bursty demand"
@@ -44,7 +44,7 @@ class SizedDraws(Sized):
         """The same before the demand grew."""
         if self.pool is self.measured:
             return self
-        return SizedDraws(self.runs, self.law, self.target, 0.0, self.measured)
+        return SizedDraws(self.runs, self.device_model, self.target, 0.0, self.measured)
 
     @cached_property
     def ends(self) -> tuple[int, int, int]:
@@ -176,7 +176,11 @@ class SizedDraws(Sized):
 
 
 def size_bursty_pools(
-    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], known: ReadCache
+    cases: Sequence[tuple[Run, ...]],
+    device_model: DeviceModel,
+    target: Target,
+    growth: Sequence[float],
+    known: ReadCache,
 ) -> list[SizedDraws]:
     """Read pools of bursty volumes; those of one row without aliases all together."""
     tries = not target.of_waits
@@ -189,16 +193,22 @@ def size_bursty_pools(
     asked = sorted({(k, share) for k, more in zip(same, growth, strict=True) for share in (0.0, more)})
     alone = [(k, share) for k, share in asked if len(rows[k]) == 1]
     shares = [share for _, share in alone]
-    read = read_pools([rows[k][0] for k, _ in alone], law=law, growth=shares, tries=tries, known=known.in_use)
+    read = read_pools(
+        [rows[k][0] for k, _ in alone],
+        device_model=device_model,
+        growth=shares,
+        tries=tries,
+        known=known.in_use,
+    )
     found = dict(zip(alone, read, strict=True)) | {
-        (k, share): read_pool_at_several(rows[k], law=law, growth=share, tries=tries)
+        (k, share): read_pool_at_several(rows[k], device_model=device_model, growth=share, tries=tries)
         for k, share in asked
         if len(rows[k]) > 1
     }
     sized = []
     for runs, k, more in zip(cases, same, growth, strict=True):
         pool = replace(found[k, more], before=found[k, 0.0]) if more else found[k, more]
-        sized.append(SizedDraws(runs, law, target, more, pool))
+        sized.append(SizedDraws(runs, device_model, target, more, pool))
     return sized
 
 

@@ -24,8 +24,8 @@ Answer = int | PlannerError | None
 def first_guess(pool: Pool) -> int:
     """Guess the count: the mean of the aliases in use if there were any number of them, and two deviations.
 
-    Of the n I/Os of an open volume, which end at ``n / (1 + inflation (n - 1))``, the law is negative binomial with
-    mean ``load / (1 - inflation load)`` and a variance larger by the same factor (Poisson without inflation).
+    Of the n I/Os of an open volume, which end at ``n / (1 + inflation (n - 1))``, the distribution is negative
+    binomial, with mean ``load / (1 - inflation load)`` and a variance larger by the same factor (else Poisson).
     """
     mean = variance = 0.0
     for part, service in zip(pool.classes, pool.service_times, strict=True):

@@ -11,7 +11,7 @@ import numpy as np
 
 from planner import render
 from planner.answer import Answer, record, tabled
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.devices import Performance
 from planner.errors import InputError, PlannerError
 from planner.measurements import Run
@@ -189,7 +189,7 @@ POOLS: Final = (
 
 def subsystem(
     pools: Sequence[MeasuredPool],
-    law: Law,
+    device_model: DeviceModel,
     *,
     target: Target | None = None,
     growth: float = 0.0,
@@ -204,7 +204,7 @@ def subsystem(
     ----------
     pools : sequence of MeasuredPool
         One or more.
-    law : Law
+    device_model : DeviceModel
         Inflation and redrive gap.
     target : Target, optional
         What each pool must achieve; by default queueing is gone.
@@ -230,10 +230,15 @@ def subsystem(
     if not 0.0 <= growth < np.inf:
         raise InputError("growth", growth, "a share of zero or more")
     target = target or Target()
-    needs = need([pool.runs for pool in pools], law, target, growth)
+    needs = need([pool.runs for pool in pools], device_model, target, growth)
     found = tuple(_row(pool, each, floor) for pool, each in zip(pools, needs, strict=True))
     return Subsystem(
-        pools=found, target=target, growth=growth, remarks=tuple(notes), measured=tuple(pools), law=law
+        pools=found,
+        target=target,
+        growth=growth,
+        remarks=tuple(notes),
+        measured=tuple(pools),
+        device_model=device_model,
     )
 
 
@@ -286,8 +291,8 @@ def doubtful(rows: Sequence[PoolCount], most: int) -> str:
 class Subsystem(Answer):
     """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read.
 
-    `gaps` says by pool which members could not be read. `measured` and `law` are what they were answered from, for
-    whoever asks more of them; none where that is not kept. `commands` are as of `AliasAnswer`.
+    `gaps` says by pool which members could not be read. `measured` and `device_model` are what they were answered from,
+    for whoever asks more of them; none where that is not kept. `commands` are as of `AliasAnswer`.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw_pools"
@@ -299,7 +304,7 @@ class Subsystem(Answer):
     growth: float = 0.0
     remarks: tuple[str, ...] = ()
     measured: tuple[MeasuredPool, ...] = ()
-    law: Law | None = None
+    device_model: DeviceModel | None = None
     commands: tuple[Command, ...] = ()
     gaps: Mapping[str, Gaps] = field(default_factory=dict)
 
@@ -364,7 +369,7 @@ class Subsystem(Answer):
             ],
             "all": self.total().to_dict(),
             "commands": [command for command, _ in self.commands],
-            "notes": [*self.remarks, *words_of(self.law)],
+            "notes": [*self.remarks, *words_of(self.device_model)],
         }
 
     @property
@@ -433,7 +438,13 @@ class Subsystem(Answer):
         if len(self.answered) < len(self.pools):
             missing = render.counted(len(self.pools) - len(self.answered), "pool")
             found.append(f"The sums leave out {missing} without an answer.")
-        return (*all_notes(self.gaps), *found, *self._pool_notes(), *self.remarks, *words_of(self.law))
+        return (
+            *all_notes(self.gaps),
+            *found,
+            *self._pool_notes(),
+            *self.remarks,
+            *words_of(self.device_model),
+        )
 
     def _pool_notes(self) -> list[str]:
         """Notes of the pools, each once."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer, tabled
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.measurements import Run
 from planner.measurements.ends import NO_QUEUE
 from planner.measurements.observed import OWN_RESPONSE
@@ -105,7 +105,7 @@ class VolumesAnswer(Answer):
     * `growth`: share by which the demand grew first.
     * `floor`: I/Os queued and I/Os in service below which a volume is counted, not listed.
     * `curves`: whether `table` has a row an alias count in place of a row a volume.
-    * `law`: what it was answered by.
+    * `device_model`: what it was answered by.
     * `remarks`: how the measurements were read.
     * `commands`: as of `AliasAnswer`.
     * `gaps`: volumes that could not be read.
@@ -118,7 +118,7 @@ class VolumesAnswer(Answer):
     growth: float = 0.0
     floor: float = FLOOR
     curves: bool = False
-    law: Law | None = None
+    device_model: DeviceModel | None = None
     remarks: tuple[str, ...] = ()
     commands: tuple[Command, ...] = ()
     gaps: Gaps = field(default_factory=Gaps)
@@ -212,7 +212,7 @@ class VolumesAnswer(Answer):
             note for row in self.listed for note in row.notes if note in (NO_QUEUE, OWN_RESPONSE)
         )
         return (
-            *self.gaps.notes, *seen, *self.remarks, *common, *words_of(self.law),
+            *self.gaps.notes, *seen, *self.remarks, *common, *words_of(self.device_model),
             "Next: one by itself (--device) is shown in full, with what else its numbers could mean.",
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.errors import ConvergenceError, InfeasibleError, InputError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
@@ -75,7 +75,7 @@ class Need:
 
 def need(
     cases: Sequence[Case],
-    law: Law,
+    device_model: DeviceModel,
     target: Target | None = None,
     growth: ArrayLike = 0.0,
     *,
@@ -90,7 +90,7 @@ def need(
     about them.
     """
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
-    sized = size(cases, law, target or Target(), shares, every=ranges, enough=enough, known=known)
+    sized = size(cases, device_model, target or Target(), shares, every=ranges, enough=enough, known=known)
     if ranges:
         at_ends = chain.from_iterable(each.at_ends for each in sized if isinstance(each, Sized))
         pools = [each for each in (*sized, *at_ends) if isinstance(each, SizedPool)]
@@ -100,7 +100,7 @@ def need(
 
 def size(
     cases: Sequence[Case],
-    law: Law,
+    device_model: DeviceModel,
     target: Target,
     growth: Sequence[float],
     *,
@@ -110,7 +110,7 @@ def size(
 ) -> list[Sized | PlannerError | None]:
     """Read every case and find its count, all together, and with `every` what its range takes; None without I/O.
 
-    `enough` and `known` are as in `need`. A case whose devices are too fast for the redrive gap of the law gets a
+    `enough` and `known` are as in `need`. A case whose devices are too fast for the redrive gap of the model gets a
     shorter gap. Where only the two ends of a service time or queue are known, both are read as well, and the range
     holds their ranges; of a queue that was not measured, their counts.
     """
@@ -118,13 +118,15 @@ def size(
     if every:
         wanted += _at_ends(cases, growth)
     found: list[Sized | PlannerError | None] = [None] * len(wanted)
-    by_law = by_key(((with_time_for_gap(law, one.runs), one.ranged), n) for n, one in enumerate(wanted))
-    for (own, ranged), numbers in by_law.items():
+    by_model = by_key(
+        ((with_time_for_gap(device_model, one.runs), one.ranged), n) for n, one in enumerate(wanted)
+    )
+    for (own, ranged), numbers in by_model.items():
         some = [wanted[n] for n in numbers]
         sized = _size(
             [one.runs for one in some], own, target, [one.growth for one in some], every=ranged,
             enough=None if enough is None else [enough[one.of] for one in some],
-            known=known if own == law and known else ReadCache(),
+            known=known if own == device_model and known else ReadCache(),
         )  # fmt: skip
         for n, each in zip(numbers, sized, strict=True):
             found[n] = each
@@ -159,20 +161,24 @@ def _at_ends(cases: Sequence[Case], growth: Sequence[float]) -> Iterator[CaseToS
                 yield CaseToSize(k, there, growth[k], ranged=True)
 
 
-def with_time_for_gap(law: Law, case: Case) -> Law:
-    """The law with a redrive gap that the measured devices have time for: in a long queue each I/O takes it.
+def with_time_for_gap(device_model: DeviceModel, case: Case) -> DeviceModel:
+    """The model with a redrive gap that the measured devices have time for: in a long queue each I/O takes it.
 
-    It is shortened in steps of a tenth: few different laws, whose intervals are answered together.
+    It is shortened in steps of a tenth: few different models, whose intervals are answered together.
     """
     longest = min((_longest_gap(run) for run in case if run.queue_known and run.bases), default=math.inf)
-    if law.redrive_time <= longest:
-        return law
-    steps = math.ceil(math.log(max(longest / law.redrive_time, LEAST_GAP)) / math.log(0.9))
-    longest = law.redrive_time * 0.9**steps if longest > LEAST_GAP * law.redrive_time else 0.0
-    gaps = (f"{readable(gap / MILLISECOND)} ms" for gap in (law.redrive_time, longest))
+    if device_model.redrive_time <= longest:
+        return device_model
+    steps = math.ceil(math.log(max(longest / device_model.redrive_time, LEAST_GAP)) / math.log(0.9))
+    longest = (
+        device_model.redrive_time * 0.9**steps if longest > LEAST_GAP * device_model.redrive_time else 0.0
+    )
+    gaps = (f"{readable(gap / MILLISECOND)} ms" for gap in (device_model.redrive_time, longest))
     said = "The devices measured are too fast for its redrive gap of {}: {} was taken.".format(*gaps)
-    axes = tuple((inflation, 0.0) for inflation, _ in law.axes)
-    return replace(law, redrive_time=longest, axes=axes, words=f"{law.words} {said}".strip())
+    axes = tuple((inflation, 0.0) for inflation, _ in device_model.axes)
+    return replace(
+        device_model, redrive_time=longest, axes=axes, words=f"{device_model.words} {said}".strip()
+    )
 
 
 def _longest_gap(run: Run) -> float:
@@ -186,7 +192,7 @@ def _longest_gap(run: Run) -> float:
 
 def _size(
     cases: Sequence[Case],
-    law: Law,
+    device_model: DeviceModel,
     target: Target,
     growth: Sequence[float],
     *,
@@ -194,7 +200,7 @@ def _size(
     enough: Sequence[int] | None,
     known: ReadCache,
 ) -> list[Sized | PlannerError | None]:
-    """Read and count as `size`, all cases by one law."""
+    """Read and count as `size`, all cases by one model."""
     for run in chain.from_iterable(cases):
         if id(run) not in known.runs:
             known.runs[id(run)] = run, ordered(run)
@@ -212,8 +218,8 @@ def _size(
             continue
         (volumes if case[-1].bases == 1 and case[-1].queue_known else pools).append(k)
 
-    def of(places: Sequence[int]) -> tuple[list[tuple[Run, ...]], Law, Target, list[float]]:
-        return [measured[k] for k in places], law, target, [growth[k] for k in places]
+    def of(places: Sequence[int]) -> tuple[list[tuple[Run, ...]], DeviceModel, Target, list[float]]:
+        return [measured[k] for k in places], device_model, target, [growth[k] for k in places]
 
     steady = size_pools(*of(pools), known, every=every)
     bursty = [k for k, each in zip(pools, steady, strict=True) if each is None]
@@ -287,7 +293,7 @@ def _unanswered(problem: PlannerError, sized: Sized | None) -> Need:
 
 
 def aliases(
-    runs: Run | Sequence[Run], law: Law, *, target: Target | None = None, growth: float = 0.0
+    runs: Run | Sequence[Run], device_model: DeviceModel, *, target: Target | None = None, growth: float = 0.0
 ) -> AliasAnswer:
     """Find the smallest number of aliases that meets a target.
 
@@ -296,7 +302,7 @@ def aliases(
     runs : Run or sequence of Run
         One measurement of a volume or pool, or several of the same system with different alias counts, of which
         the last is the present state.
-    law : Law
+    device_model : DeviceModel
         Inflation and redrive gap, with their errors.
     target : Target, optional
         What must be achieved; by default queueing is gone.
@@ -320,7 +326,7 @@ def aliases(
     if not math.isfinite(growth) or growth < 0:
         raise InputError("growth", growth, "a share of zero or more")
     case = (runs,) if isinstance(runs, Run) else tuple(runs)
-    (sized,) = size([case], law, target or Target(), [growth])
+    (sized,) = size([case], device_model, target or Target(), [growth])
     if isinstance(sized, PlannerError):
         raise sized
     if sized is None:
@@ -351,14 +357,14 @@ def worst_by_need(found: Sequence[Need], cases: Sequence[Case]) -> int | None:
 
 
 def present_cases(
-    measured: Mapping[str, FromSources], law: Law, target: Target, growth: float
+    measured: Mapping[str, FromSources], device_model: DeviceModel, target: Target, growth: float
 ) -> tuple[dict[str, tuple[Run, ...]], list[str]]:
     """Take of every source the interval that needs most, the last source being the present state; what was left out."""
     several = {name: rows for name, rows in measured.items() if len(rows) > 1}
     flat = [(name, k) for name, rows in several.items() for k in range(len(rows))]
     asked = [(several[name][k][1],) for name, k in flat]
     counts = (
-        dict(zip(flat, need(asked, law, target, growth, ranges=False), strict=True))
+        dict(zip(flat, need(asked, device_model, target, growth, ranges=False), strict=True))
         if _ranked(several)
         else {}
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from planner.demand import Candidate, Candidates, Law, Target, candidates_of_pools, read_volumes
+from planner.demand import Candidate, Candidates, DeviceModel, Target, candidates_of_pools, read_volumes
 from planner.demand.drawn_pool import joined
 from planner.demand.kinds import COARSE, POISSON, STEADY
 from planner.demand.pooled import read_pools
@@ -134,10 +134,10 @@ class SizedPool(Sized):
     other_counts: list[int] | None = None  # of `alternatives`, where they were found
 
     def __init__(
-        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, candidates: Sequence[Candidate],
-        left_out: tuple[str, ...] = (),
+        self, runs: tuple[Run, ...], device_model: DeviceModel, target: Target, growth: float, *,
+        candidates: Sequence[Candidate], left_out: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
-        super().__init__(runs, law, target, growth)
+        super().__init__(runs, device_model, target, growth)
         self.candidates, self.left_out = list(candidates), left_out
         self.residual = self.candidates[0].residual
 
@@ -176,13 +176,15 @@ class SizedPool(Sized):
             return None
         if (run.aliases and run.total_queue.value > 0) or not np.isnan(run.together).any():
             return None
-        (read,) = read_pools([row_of(run)._replace(aliases=0)], law=self.law, growth=self.growth, many=1)
+        (read,) = read_pools(
+            [row_of(run)._replace(aliases=0)], device_model=self.device_model, growth=self.growth, many=1
+        )
         found = all_at_once(read, self.target, self.count)
         return min(found, run.aliases) if run.aliases else found  # nothing waits with those
 
     @property
     def has_think_times(self) -> bool:
-        """Whether a class is closed: its think time was read by the law as well, which is known to its error only."""
+        """Whether a class is closed: its think time was read by the model as well, which is known to its error only."""
         return any(not math.isnan(part.think_time) for part in self.preferred.main.classes)
 
     @cached_property
@@ -195,8 +197,10 @@ class SizedPool(Sized):
     def _moved(self, pool: Pool, here: Performance | None) -> list[GrownDemand]:
         found = []
         if here is not None and self.has_think_times:
-            found = moved_think_times(pool, NORMAL_90 * self.law.model_error * here.volume_responses[0])
-        return [GrownDemand(pools=(each,)) for each in (*found, *moved_laws(pool, self.law))]
+            found = moved_think_times(
+                pool, NORMAL_90 * self.device_model.model_error * here.volume_responses[0]
+            )
+        return [GrownDemand(pools=(each,)) for each in (*found, *moved_devices(pool, self.device_model))]
 
     @cached_property
     def moved_before(self) -> dict[str, Array]:
@@ -420,44 +424,46 @@ def others_together(sized: Sequence[SizedPool]) -> None:
 
 
 def size_pools(
-    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], known: ReadCache, *,
-    every: bool = True,
+    cases: Sequence[tuple[Run, ...]], device_model: DeviceModel, target: Target, growth: Sequence[float],
+    known: ReadCache, *, every: bool = True,
 ) -> list[SizedPool | PlannerError | None]:  # fmt: skip
     """Read pools by steady demand together, the preferred only where not `every`; None where it explains nothing."""
     found: list[SizedPool | PlannerError | None] = [None] * len(cases)
     together, alone = [], []
-    unshared, steady = _read_steady(cases, law)
+    unshared, steady = _read_steady(cases, device_model)
     for k, runs in enumerate(cases):
         if not steady[k]:
             continue
         if len({each.aliases for each in runs}) > 1 and rates_differ(runs):
             try:
-                fits, left_out = fitted(runs, law)
+                fits, left_out = fitted(runs, device_model)
             except PlannerError as problem:
                 found[k] = problem
                 continue
-            of_fits = [_of_fit(each, runs[-1], law) for each in fits]
-            found[k] = SizedPool(runs, law, target, growth[k], candidates=of_fits, left_out=left_out)
+            of_fits = [_of_fit(each, runs[-1], device_model) for each in fits]
+            found[k] = SizedPool(runs, device_model, target, growth[k], candidates=of_fits, left_out=left_out)
         elif runs[-1].aliases and (runs[-1].queue_known or len(runs) == 1):
             together.append(k)
         elif not runs[-1].queue_known:
             # Rates and service times alone are an offered load: open arrivals at the measured rates.
-            offered = pool_of(law, runs[-1].service.value, arrival_rate=runs[-1].io_rate.value)
-            found[k] = SizedPool(runs, law, target, growth[k], candidates=[Candidate(pool=offered)])
+            offered = pool_of(device_model, runs[-1].service.value, arrival_rate=runs[-1].io_rate.value)
+            found[k] = SizedPool(runs, device_model, target, growth[k], candidates=[Candidate(pool=offered)])
         else:
             alone.append(k)
     present = [unshared[k] if len(cases[k]) == 1 else _unshared(cases[k][-1]) for k in alone]
-    for k, read in zip(alone, _alone(present, law, every=every), strict=True):
-        found[k] = SizedPool(cases[k], law, target, growth[k], candidates=read)
-    in_use = _read_in_use([cases[k][-1] for k in together], law, known, every=every)
+    for k, read in zip(alone, _alone(present, device_model, every=every), strict=True):
+        found[k] = SizedPool(cases[k], device_model, target, growth[k], candidates=read)
+    in_use = _read_in_use([cases[k][-1] for k in together], device_model, known, every=every)
     for k, at_own_rates in zip(together, in_use, strict=True):
         if at_own_rates:
-            found[k] = SizedPool(cases[k], law, target, growth[k], candidates=at_own_rates)
+            found[k] = SizedPool(cases[k], device_model, target, growth[k], candidates=at_own_rates)
     grow_together([each for each in found if not isinstance(each, PlannerError | None)])
     return found
 
 
-def _read_steady(cases: Sequence[Sequence[Run]], law: Law) -> tuple[dict[int, Unshared], list[bool]]:
+def _read_steady(
+    cases: Sequence[Sequence[Run]], device_model: DeviceModel
+) -> tuple[dict[int, Unshared], list[bool]]:
     """Groups of equal volumes of cases measured without aliases, and whether steady demand may explain each case."""
     unshared: dict[int, Unshared] = {}
     steady = [True] * len(cases)
@@ -470,25 +476,27 @@ def _read_steady(cases: Sequence[Sequence[Run]], law: Law) -> tuple[dict[int, Un
         if run is not None and not run.aliases:
             unshared[k] = _unshared(run)
         elif run is not None and run is not runs[-1]:  # else decided by its candidates
-            (candidates,) = candidates_of_pools([run], law)
+            (candidates,) = candidates_of_pools([run], device_model)
             steady[k] = run.total_queue.value <= 0 or candidates[0].fits
     if unshared:
         columns, parts = joined([each[:3] for each in unshared.values()])
-        calm, saturated = steady_volumes(*columns, law=law)
+        calm, saturated = steady_volumes(*columns, device_model=device_model)
         for k, part in zip(unshared, parts, strict=True):
             # Nobody knows what a volume that never idles would ask for, unless another row shows it.
             unknown = len(cases[k]) == 1 and bool(saturated[part].any())
-            steady[k] = bool(calm[part].all()) and not unknown and not _denied(cases[k], law)
+            steady[k] = bool(calm[part].all()) and not unknown and not _denied(cases[k], device_model)
     return unshared, steady
 
 
-def _denied(runs: Sequence[Run], law: Law) -> bool:
+def _denied(runs: Sequence[Run], device_model: DeviceModel) -> bool:
     """Whether more waits with aliases than volumes, measured without any, would have if independent."""
     known = [run for run in runs if run.queue_known]
     others = [run for run in known if run.aliases]
     if not others or known[-1].bases == 1 or rates_differ(known):
         return False
-    (read,) = read_pools([row_of(next(run for run in known if not run.aliases))], law=law, many=1)
+    (read,) = read_pools(
+        [row_of(next(run for run in known if not run.aliases))], device_model=device_model, many=1
+    )
     return any(read.denies(row_of(each)) for each in others)
 
 
@@ -531,17 +539,17 @@ def moved_think_times(pool: Pool, off: Array) -> list[Pool]:
     ]
 
 
-def moved_laws(pool: Pool, law: Law) -> list[Pool]:
-    """The pool at both ends of what the calibration of the law allows, two an axis: upper end first."""
+def moved_devices(pool: Pool, device_model: DeviceModel) -> list[Pool]:
+    """The pool at both ends of what the calibration of the model allows, two an axis: upper end first."""
     return [
         replace(pool, inflation=inflation, redrive_time=gap)
-        for axis in law.axes
-        for inflation, gap in (law.moved(axis, sign * NORMAL_90) for sign in (1.0, -1.0))
+        for axis in device_model.axes
+        for inflation, gap in (device_model.moved(axis, sign * NORMAL_90) for sign in (1.0, -1.0))
     ]
 
 
 def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Integers:
-    """Counts at which other candidates and laws are solved; figures are interpolated between them."""
+    """Counts at which other candidates and models are solved; figures are interpolated between them."""
     near = [recommended + step for step in (-1, 0, 1)]
     wanted = {*np.linspace(0, last, 5).round().astype(int).tolist(), *near, *in_use}
     return np.array(sorted(k for k in wanted if 0 <= k <= last), dtype=np.int64)
@@ -571,12 +579,12 @@ def _unshared(run: Run) -> Unshared:
     return rate, service, spaced(queued), groups
 
 
-def _alone(unshared: Sequence[Unshared], law: Law, *, every: bool) -> list[list[Candidate]]:
+def _alone(unshared: Sequence[Unshared], device_model: DeviceModel, *, every: bool) -> list[list[Candidate]]:
     """Without aliases each volume is read for itself; volumes that the digits cannot tell apart, as their mean."""
     if not unshared:
         return []
     columns, parts = joined([each[:3] for each in unshared])
-    read = read_volumes(*columns, law=law, layout=COARSE.only(STEADY))
+    read = read_volumes(*columns, device_model=device_model, layout=COARSE.only(STEADY))
     order, many = _fitting(read)
     found = []
     for part, (*_, groups) in zip(parts, unshared, strict=True):
@@ -585,20 +593,22 @@ def _alone(unshared: Sequence[Unshared], law: Law, *, every: bool) -> list[list[
         rows = np.arange(part.start, part.stop)[groups]
         found.append(
             [
-                _of_candidates(read, rows, order[rows, np.minimum(k, many[rows] - 1)], law)
+                _of_candidates(read, rows, order[rows, np.minimum(k, many[rows] - 1)], device_model)
                 for k in places[: None if every else 1]
             ]
         )
     return found
 
 
-def _of_candidates(read: Candidates, rows: Integers, columns: Integers, law: Law) -> Candidate:
+def _of_candidates(
+    read: Candidates, rows: Integers, columns: Integers, device_model: DeviceModel
+) -> Candidate:
     """A candidate of one pool, of each volume the row that it is read in, and the column."""
     here, opened = (rows, columns), read.layout.kind[columns] == POISSON
     alone = read.service_time[here]
     think = np.maximum(read.demands.think[here], 1e-6) * alone  # think time of a service time
     pool = pool_of(
-        law, alone, population=np.where(opened, np.nan, read.demands.population[here]),
+        device_model, alone, population=np.where(opened, np.nan, read.demands.population[here]),
         think_time=np.where(opened, np.nan, think), arrival_rate=np.where(opened, read.rows.rate[rows], np.nan),
     )  # fmt: skip
     return Candidate(pool=pool, residual=float(np.nan_to_num(read.residual[here]).max()))
@@ -629,19 +639,21 @@ def _fitting(read: Candidates) -> tuple[Integers, Integers]:
     return np.argsort(np.where(fits, people, np.inf), axis=1, kind="stable"), fits.sum(axis=1)
 
 
-def _read_in_use(runs: Sequence[Run], law: Law, known: ReadCache, *, every: bool) -> list[list[Candidate]]:
+def _read_in_use(
+    runs: Sequence[Run], device_model: DeviceModel, known: ReadCache, *, every: bool
+) -> list[list[Candidate]]:
     """Steady demands of pools with aliases at work, read where not `known`; none where nothing steady explains one."""
     new = {id(run): run for run in runs if (id(run), every) not in known.candidates}
     for (name, run), candidates in zip(
-        new.items(), candidates_of_pools([*new.values()], law, every=every), strict=True
+        new.items(), candidates_of_pools([*new.values()], device_model, every=every), strict=True
     ):
         # A queue with aliases in use distinguishes steady demand from bursty; without one, steady demand is the least.
         bursty = run.queue_known and run.total_queue.value > 0 and not candidates[0].fits
-        known.candidates[name, every] = [] if bursty else _in_use(run, law, candidates)
+        known.candidates[name, every] = [] if bursty else _in_use(run, device_model, candidates)
     return [known.candidates[id(run), every] for run in runs]
 
 
-def _in_use(run: Run, law: Law, candidates: Sequence[Candidate]) -> list[Candidate]:
+def _in_use(run: Run, device_model: DeviceModel, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Aliases at work: the volumes were read together, as if equal, by the pool's own solution; now at their rates.
 
     Candidates without a solution at these rates are left out; none where the preferred one, the first, has none.
@@ -653,25 +665,32 @@ def _in_use(run: Run, law: Law, candidates: Sequence[Candidate]) -> list[Candida
         (part,) = candidate.pool.classes
         alone = np.full(run.bases, candidate.pool.service_time)
         if math.isnan(part.population):
-            pool = pool_of(law, alone, arrival_rate=rates)
+            pool = pool_of(device_model, alone, arrival_rate=rates)
         else:
             try:
                 think = think_in_use(
-                    part.population, part.think_time, candidate.pool.service_time, run.aliases, rates, law
+                    part.population,
+                    part.think_time,
+                    candidate.pool.service_time,
+                    run.aliases,
+                    rates,
+                    device_model,
                 )
             except ConvergenceError:
                 if not found:
                     break
                 continue
-            pool = pool_of(law, alone, population=np.full(run.bases, part.population), think_time=think)
+            pool = pool_of(
+                device_model, alone, population=np.full(run.bases, part.population), think_time=think
+            )
         found.append(Candidate(pool=pool, residual=candidate.residual))
     return found
 
 
-def _of_fit(item: Fit, run: Run, law: Law) -> Candidate:
+def _of_fit(item: Fit, run: Run, device_model: DeviceModel) -> Candidate:
     """A fit to several runs: every volume asks for the same."""
     service, people, think = (
         np.full(run.bases, float(value))
         for value in (item.value("service_time"), item.population, item.value("think_time"))
     )
-    return Candidate(pool=pool_of(law, service, population=people, think_time=think))
+    return Candidate(pool=pool_of(device_model, service, population=people, think_time=think))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import units
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.library import DEFAULT_MODEL, Model
@@ -257,7 +257,7 @@ def aliases(
         How much the I/Os of a pool's volumes come together: ``"none"`` (independent), ``"full"`` (all at once, as of
         striped file systems and page writes), or a share; of the measurements where not said.
     model : Model, Path or str, optional
-        The law: a calibrated model, its file, the name of a shipped model, or ``"none"``, no inflation and no gap.
+        The model: a calibrated model, its file, the name of a shipped model, or ``"none"``, no inflation and no gap.
     floor : float, optional
         Volumes with fewer I/Os queued and fewer in service are counted, not listed.
     curves : bool, optional
@@ -308,8 +308,8 @@ def aliases(
         raise InputError("target", target, "a planner.Target")
     share = units.share(growth, "growth")
     question = AliasQuestion(
-        law=Law.from_model(model), target=target, growth=share, floor=checked_floor(floor), curves=curves,
-        joined=share_together(together),
+        device_model=DeviceModel.from_model(model), target=target, growth=share, floor=checked_floor(floor),
+        curves=curves, joined=share_together(together),
     )  # fmt: skip
     if source is None:
         of_files = {
@@ -378,12 +378,12 @@ def _intervals(measured: Measured, membership: Membership | None, named: str) ->
 
 @dataclass(frozen=True, kw_only=True)
 class AliasQuestion:
-    """What is asked of every volume or pool: law, target, growth, what is shown, how much I/Os are `joined`.
+    """What is asked of every volume or pool: model, target, growth, what is shown, how much I/Os are `joined`.
 
     Of files `every` interval, whether they are of `one_source` and `means`; rows `missing`, `allowed` if known.
     """
 
-    law: Law
+    device_model: DeviceModel
     target: Target
     growth: float
     floor: float
@@ -402,7 +402,7 @@ class AliasQuestion:
     ) -> AliasAnswer:
         """The whole answer of one volume or pool."""
         last = replace(runs[-1], notes=(*runs[-1].notes, *notes))
-        found = search([*runs[:-1], last], self.law, target=self.target, growth=self.growth)
+        found = search([*runs[:-1], last], self.device_model, target=self.target, growth=self.growth)
         return replace(found, floor=self.floor, gaps=short)
 
     def volumes(
@@ -411,7 +411,7 @@ class AliasQuestion:
         """The answer of many volumes."""
         return VolumesAnswer(
             rows=tuple(rows), target=self.target, growth=self.growth, floor=self.floor, curves=self.curves,
-            law=self.law, remarks=tuple(notes), gaps=short,
+            device_model=self.device_model, remarks=tuple(notes), gaps=short,
         )  # fmt: skip
 
     def pools(
@@ -421,13 +421,13 @@ class AliasQuestion:
     ) -> Subsystem:
         """The answer of many pools."""
         return subsystem(
-            pools, self.law, target=self.target, growth=self.growth, floor=self.floor, notes=notes
+            pools, self.device_model, target=self.target, growth=self.growth, floor=self.floor, notes=notes
         )
 
     def volume_rows(self, cases: Sequence[Sequence[Run]]) -> list[VolumeRow]:
         """The row of each volume; those above the floor are answered together."""
         large = [k for k, runs in enumerate(cases) if not all(below_floor(run, self.floor) for run in runs)]
-        found = need([cases[k] for k in large], self.law, self.target, self.growth)
+        found = need([cases[k] for k in large], self.device_model, self.target, self.growth)
         needs = dict(zip(large, found, strict=True))
         return [volume_row(runs[-1], needs.get(k)) for k, runs in enumerate(cases)]
 
@@ -470,7 +470,7 @@ class AliasQuestion:
         self, runs: Mapping[str, Sequence[tuple[str, Run]]]
     ) -> tuple[dict[str, tuple[Run, ...]], list[str]]:
         """Of each volume or pool the interval that needs most; notes, which say so."""
-        found, left_out = present_cases(runs, self.law, self.target, self.growth)
+        found, left_out = present_cases(runs, self.device_model, self.target, self.growth)
         if self.means:
             found = {name: tuple(map(_mean_of, case)) for name, case in found.items()}
         chosen = {name: case[-1] for name, case in found.items() if case[-1].interval}

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.demand.drawn_pool import PoolRow
 from planner.demand.pooled import PoolInUse
 from planner.demand.steady import Candidate
@@ -50,7 +50,7 @@ def curve(counts: Array, rate: Array, service: Array, queued: Array, volumes: in
 class ReadCache:
     """What was read of measurements, by their `id`: asked again with another growth, they are not read again.
 
-    All of one law and target: `runs` beside the same with their volumes in order, `rows` of pools, pools `in_use` as
+    All of one model and target: `runs` beside the same with their volumes in order, `rows` of pools, pools `in_use` as
     they were read, and steady `candidates`, all or the preferred one.
     """
 
@@ -72,8 +72,10 @@ class Sized(ABC):
     range_asked = True  # or the count alone
     found_count: int | None = None  # found beside those of others
 
-    def __init__(self, runs: tuple[Run, ...], law: Law, target: Target, growth: float) -> None:
-        self.runs, self.law, self.target, self.growth = runs, law, target, growth
+    def __init__(
+        self, runs: tuple[Run, ...], device_model: DeviceModel, target: Target, growth: float
+    ) -> None:
+        self.runs, self.device_model, self.target, self.growth = runs, device_model, target, growth
         # The same with both ends of a service time or queue that is known by its ends only.
         self.at_ends: tuple[Sized | PlannerError | None, ...] = ()
 
@@ -105,7 +107,7 @@ class Sized(ABC):
 
     @property
     def moved_before(self) -> dict[str, Array]:
-        """Shift of each figure by each possible law before the demand grew, in logarithms; empty if unknown."""
+        """Shift of each figure by each possible model before the demand grew, in logarithms; empty if unknown."""
         return {}
 
     def band_of(self, name: str, values: Array, chosen: Array, plain: Array, moved: Array) -> Interval:
@@ -113,7 +115,7 @@ class Sized(ABC):
         with np.errstate(invalid="ignore"):
             moved = moved * np.where(np.isfinite(chosen / plain), chosen / plain, 1.0)
         before = self.moved_before.get(name) if self.growth and len(moved) else None
-        found = band(values, chosen, moved, self.law, self.residual, self.run.aliases, before)
+        found = band(values, chosen, moved, self.device_model, self.residual, self.run.aliases, before)
         return self.through_measured(found, name)
 
     def through_measured(self, found: Interval, name: str) -> Interval:
@@ -282,7 +284,7 @@ class Sized(ABC):
             helps=helped(rows, run.aliases, count), together=self.together, together_count=self.together_count,
             joined=run.bases > 1 and not np.isnan(run.together).any(), strain=self.residual,
             waiting=run.waiting, assumed=run.assumed, classic=self.classic(), gains=self.gains(rows, count),
-            grouping_error=self.grouping_error, law=self.law,
+            grouping_error=self.grouping_error, device_model=self.device_model,
         )  # fmt: skip
         before, after, open_yet = self.sentences(found)
         return with_sentences(self.runs, found, before, after, open_yet=open_yet)

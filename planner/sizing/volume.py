@@ -15,7 +15,7 @@ from planner import queueing
 from planner.demand import (
     Candidates,
     Counts,
-    Law,
+    DeviceModel,
     Target,
     in_words,
     point_and_range,
@@ -50,10 +50,10 @@ class SizedVolume(Sized):
     """One volume: `measured` as it was read, `read` grown, and the counts under every candidate."""
 
     def __init__(
-        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, measured: Candidates, read: Candidates,
-        counts: Counts, fitted_: bool, left_out: tuple[str, ...],
+        self, runs: tuple[Run, ...], device_model: DeviceModel, target: Target, growth: float, measured: Candidates,
+        read: Candidates, counts: Counts, fitted_: bool, left_out: tuple[str, ...],
     ) -> None:  # fmt: skip
-        super().__init__(runs, law, target, growth)
+        super().__init__(runs, device_model, target, growth)
         self.measured, self.read, self.fitted, self.left_out = measured, read, fitted_, left_out
         self.counts = _fewest_requesters(self.run, read, counts)
         self.solved: Performance | None = None  # the curve from 0 on, where it was solved with other volumes
@@ -87,8 +87,8 @@ class SizedVolume(Sized):
             return self._with_shares(rows)
         read, k = self.read, self.chosen
         volume = Volume(
-            demand=part, service_time=float(read.service_time[0, k]), inflation=read.law.inflation,
-            redrive_time=read.law.redrive_time,
+            demand=part, service_time=float(read.service_time[0, k]), inflation=read.device_model.inflation,
+            redrive_time=read.device_model.redrive_time,
         )  # fmt: skip
         nothing = np.flatnonzero(rows.queued <= NOTHING)
         useful = int(nothing[0]) + 1 if nothing.size else rows.aliases.size
@@ -120,7 +120,9 @@ class SizedVolume(Sized):
     @cached_property
     def moved_counts(self) -> list[int]:
         """Counts at both ends of what the model leaves open."""
-        return finite(counts_at_ends(self.read, self.counts.chosen, self.law, self.target)[:, 0].tolist())
+        return finite(
+            counts_at_ends(self.read, self.counts.chosen, self.device_model, self.target)[:, 0].tolist()
+        )
 
     @property
     def _fitting(self) -> list[int]:
@@ -165,7 +167,7 @@ class SizedVolume(Sized):
 
     def _moved(self, read: Candidates, counts: Integers) -> dict[str, Array]:
         """Rates and responses of the chosen candidate at the ends of what the model leaves open, (ends, counts)."""
-        moved = [each.read.predict(counts) for each in ends_of(read, self.counts.chosen, self.law)]
+        moved = [each.read.predict(counts) for each in ends_of(read, self.counts.chosen, self.device_model)]
         both = {"io_rate": [each.rate for each in moved], "response_time": [each.response for each in moved]}
         return {
             name: np.array([each[0, self.chosen] for each in some]).reshape(-1, counts.size)
@@ -200,7 +202,7 @@ class SizedVolume(Sized):
 
 
 def size_volumes(
-    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float]
+    cases: Sequence[tuple[Run, ...]], device_model: DeviceModel, target: Target, growth: Sequence[float]
 ) -> list[SizedVolume | PlannerError]:
     """Read many volumes, those of one row all together; one that cannot be read says why in its place."""
     alone = [k for k, runs in enumerate(cases) if len({run.aliases for run in runs}) == 1]
@@ -211,7 +213,9 @@ def size_volumes(
     if alone:
         runs = [cases[k][-1] for k in alone]
         (rate, service, queued), _ = joined([(run.io_rate, run.service, run.queued) for run in runs])
-        measured = read_volumes(rate, service, spaced(queued), aliases=[run.aliases for run in runs], law=law)
+        measured = read_volumes(
+            rate, service, spaced(queued), aliases=[run.aliases for run in runs], device_model=device_model
+        )
         shares = np.array([growth[k] for k in alone])
         every = measured.grown(shares) if shares.any() else measured
         counts = point_and_range(every, target)
@@ -221,10 +225,10 @@ def size_volumes(
     for k, case in enumerate(cases):
         try:
             if k not in read:
-                measured, is_fit, left_out = _read_several(case, law)
+                measured, is_fit, left_out = _read_several(case, device_model)
                 later = measured.grown(growth[k]) if growth[k] else measured
                 read[k] = measured, later, point_and_range(later, target), is_fit, left_out
-            found.append(SizedVolume(case, law, target, growth[k], *read[k]))
+            found.append(SizedVolume(case, device_model, target, growth[k], *read[k]))
         except PlannerError as problem:
             found.append(problem)
     if every is not None and len(alone) > 1:
@@ -248,13 +252,13 @@ def _solve_together(volumes: Mapping[int, SizedVolume], read: Candidates) -> Non
     some = [place for place, each in volumes.items() if not each.saturated and each.target.of_waits]
     if some:
         chosen, first = np.array([volumes[place].chosen for place in some]), volumes[some[0]]
-        ends = counts_at_ends(read.of(np.array(some)), chosen, first.law, first.target)
+        ends = counts_at_ends(read.of(np.array(some)), chosen, first.device_model, first.target)
         for place, counts in zip(some, ends.T, strict=True):
             volumes[place].moved_counts = finite(counts.tolist())
 
 
 def _predicted_together(read: Candidates, chosen: Integers, many: int) -> list[Performance]:
-    """The curve of the chosen candidate of each volume at 0 to `many` - 1 aliases; steady ones by a station's law."""
+    """The curve of the chosen candidate of each volume at 0 to `many` - 1 aliases; steady ones by a station's model."""
     counts = np.arange(float(many))
     rate, service, queued = (np.empty((chosen.size, many)) for _ in range(3))
     alone = read.service_time[np.arange(chosen.size), chosen]
@@ -269,7 +273,7 @@ def _predicted_together(read: Candidates, chosen: Integers, many: int) -> list[P
         index = np.flatnonzero([each is solve for each in solvers])
         parts = [part for k in index if (part := steady[k]) is not None]
         if solve is not None:
-            rate[index], service[index], queued[index] = solve(read.law, parts, alone[index], counts)
+            rate[index], service[index], queued[index] = solve(read.device_model, parts, alone[index], counts)
             continue
         place = np.arange(index.size), chosen[index]
         only = np.zeros_like(read.weight[index])
@@ -296,14 +300,15 @@ def _fewest_requesters(run: Run, read: Candidates, counts: Counts) -> Counts:
     return replace(counts, point=point, low=np.minimum(counts.low, point), chosen=np.array([first]))
 
 
-def _read_several(runs: Sequence[Run], law: Law) -> tuple[Candidates, bool, tuple[str, ...]]:
+def _read_several(runs: Sequence[Run], device_model: DeviceModel) -> tuple[Candidates, bool, tuple[str, ...]]:
     """Candidates from rows at several counts (steady ones by least squares), whether they fit, what was left out."""
     read = read_several(
-        [(each.io_rate, each.service, spaced(each.queued), each.aliases) for each in runs], law=law
+        [(each.io_rate, each.service, spaced(each.queued), each.aliases) for each in runs],
+        device_model=device_model,
     )
     if not read.steady[0] or not rates_differ(runs):
         return read, False, ()
-    fits, left_out = fitted(runs, law)
+    fits, left_out = fitted(runs, device_model)
     return _of_fits(read, fits), True, left_out
 
 
@@ -350,7 +355,7 @@ def _by_chain(part: VolumeClass) -> bool:
 
 
 def _open_station(
-    law: Law, parts: Sequence[VolumeClass], alone: Array, counts: Array
+    device_model: DeviceModel, parts: Sequence[VolumeClass], alone: Array, counts: Array
 ) -> tuple[Array, Array, Array]:
     """Rate, service time, queue of Poisson arrivals, (volumes, counts); where none queues, one alias more is idle."""
     arrivals = np.array([part.arrival_rate for part in parts])
@@ -359,8 +364,8 @@ def _open_station(
     for first in range(0, counts.size, 8):
         some = slice(first, min(first + 8, counts.size))
         steady = queueing.mmc(
-            arrivals[left, None], alone[left, None], 1.0 + counts[some], inflation=law.inflation,
-            redrive_time=law.redrive_time,
+            arrivals[left, None], alone[left, None], 1.0 + counts[some], inflation=device_model.inflation,
+            redrive_time=device_model.redrive_time,
         )  # fmt: skip
         queued = np.maximum(steady.queue_length - steady.in_gap, 0.0)
         for k, each in enumerate((steady.throughput, steady.service_time, queued)):
@@ -373,7 +378,7 @@ def _open_station(
 
 
 def _closed_station(
-    law: Law, parts: Sequence[VolumeClass], alone: Array, counts: Array
+    device_model: DeviceModel, parts: Sequence[VolumeClass], alone: Array, counts: Array
 ) -> tuple[Array, Array, Array]:
     """The same of requesters; between whole numbers of them linear in rate and numbers."""
     population = np.array([part.population for part in parts])
@@ -383,8 +388,8 @@ def _closed_station(
     whole = few[:, None, None] + steps  # (volumes, 1 or 2, 1)
     devices = 1.0 + np.arange(min(counts.size, int(few.max()) + 1))  # more of them stay idle
     steady = queueing.finite_source(
-        whole, think, alone[:, None, None], np.minimum(devices, whole), inflation=law.inflation,
-        redrive_time=law.redrive_time,
+        whole, think, alone[:, None, None], np.minimum(devices, whole), inflation=device_model.inflation,
+        redrive_time=device_model.redrive_time,
     )  # fmt: skip
     many = np.clip(population - few, 0.0, 1.0)
     parts_of = np.stack([1.0 - many, many], axis=1)[:, : len(steps)]
@@ -411,12 +416,12 @@ def _steady_class(read: Candidates, column: int, row: int = 0) -> VolumeClass | 
 
 def classic_aliases(pool: Pool, target: Target) -> int | None:
     """Count the aliases that the volumes of a pool would take with classic PAV, each volume with its own."""
-    law = Law(inflation=pool.inflation, redrive_time=pool.redrive_time, model_error=0.0)
+    device_model = DeviceModel(inflation=pool.inflation, redrive_time=pool.redrive_time, model_error=0.0)
     total = 0
     for part, service in zip(pool.classes, pool.service_times, strict=True):
         most = CLASSIC if math.isnan(part.population) else min(int(part.population) - 1, CLASSIC)
         if target.of_waits:
-            first = _fewest_alone(law, part, service, pool.bases, target, most)
+            first = _fewest_alone(device_model, part, service, pool.bases, target, most)
         else:
             alone = replace(pool, classes=(replace(part, volumes=1),), service_time=service)
             counts = range(most + 1)
@@ -428,11 +433,11 @@ def classic_aliases(pool: Pool, target: Target) -> int | None:
 
 
 def _fewest_alone(
-    law: Law, part: VolumeClass, service: float, bases: int, target: Target, most: int
+    device_model: DeviceModel, part: VolumeClass, service: float, bases: int, target: Target, most: int
 ) -> int | None:
     """Fewest aliases of its own with which such a volume, one of so many, meets the target; None up to `most`."""
     solve = _open_station if math.isnan(part.population) else _closed_station
-    ((rate,), (times,), (queued,)) = solve(law, [part], np.array([service]), np.arange(most + 1.0))
+    ((rate,), (times,), (queued,)) = solve(device_model, [part], np.array([service]), np.arange(most + 1.0))
     met = target.met(bases * rate, times, bases * queued)
     return int(np.argmax(met)) if met.any() else None
 

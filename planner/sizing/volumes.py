@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner import queueing
-from planner.demand import Law
+from planner.demand import DeviceModel
 from planner.devices import Pool, VolumeClass
 from planner.errors import ConvergenceError
 from planner.interval import Interval
@@ -29,7 +29,7 @@ OUT_OF_REACH: Final = 0.05  # share of a requester's time from I/O to I/O by whi
 
 
 def pool_of(
-    law: Law, service_time: Array, *, population: Array | None = None, think_time: Array | None = None,
+    device_model: DeviceModel, service_time: Array, *, population: Array | None = None, think_time: Array | None = None,
     arrival_rate: Array | None = None,
 ) -> Pool:  # fmt: skip
     """The demand of each volume as a pool with a class a volume; arrays (volumes,), nan where of the other sort."""
@@ -40,7 +40,8 @@ def pool_of(
         for n, z, x, s in zip(*(each.tolist() for each in given), service_time.tolist(), strict=True)
     )
     return Pool(
-        classes=classes, service_time=float(service_time.mean()), inflation=law.inflation, redrive_time=law.redrive_time
+        classes=classes, service_time=float(service_time.mean()), inflation=device_model.inflation,
+        redrive_time=device_model.redrive_time,
     )  # fmt: skip
 
 
@@ -59,7 +60,7 @@ def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
     """Let demand grow by a share: rates, or requesters, given as whole numbers on both sides with their shares."""
     if not growth:
         return [pool], [1.0]
-    law = Law(inflation=pool.inflation, redrive_time=pool.redrive_time, model_error=0.0)
+    device_model = DeviceModel(inflation=pool.inflation, redrive_time=pool.redrive_time, model_error=0.0)
     people, think, rates, service = each_volume(pool)
     rates = rates * (1 + growth)
     closed = ~np.isnan(people)
@@ -75,7 +76,8 @@ def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
             population[members] = each
             population[members[:more]] += 1
     sides = [
-        pool_of(law, service, population=each, think_time=think, arrival_rate=rates) for each in (few, many)
+        pool_of(device_model, service, population=each, think_time=think, arrival_rate=rates)
+        for each in (few, many)
     ]
     between = [part for part in parts if part > 0]
     if not between:
@@ -166,7 +168,7 @@ def own_rates(run: Run) -> Array:
 
 
 def think_in_use(
-    people: float, think_time: float, service: float, aliases: int, rates: Array, law: Law
+    people: float, think_time: float, service: float, aliases: int, rates: Array, device_model: DeviceModel
 ) -> Array:
     """Think times at which each volume has its own rate in the pool: requesters / rate - response of its class.
 
@@ -186,7 +188,7 @@ def think_in_use(
     for _ in range(steps):
         steady = queueing.alias_pool(
             aliases, volumes=groups.volumes, population=groups.population, think_time=think, service_time=service,
-            inflation=law.inflation, redrive_time=law.redrive_time,
+            inflation=device_model.inflation, redrive_time=device_model.redrive_time,
         )  # fmt: skip
         response = people / steady.throughput - think
         think = np.maximum(people / class_rate - response, floor)
@@ -203,11 +205,11 @@ def rates_differ(runs: Sequence[Run]) -> bool:
     return bool(max(rates) > 1.03 * min(rates))
 
 
-def fitted(runs: Sequence[Run], law: Law) -> tuple[list[Fit], tuple[str, ...]]:
+def fitted(runs: Sequence[Run], device_model: DeviceModel) -> tuple[list[Fit], tuple[str, ...]]:
     """Several alias counts at once: every population whose least-squares fit is nearly as good as the best."""
     from planner.calibrate import fit, observe
 
-    fixed = {"inflation": law.inflation, "redrive_time": law.redrive_time}
+    fixed = {"inflation": device_model.inflation, "redrive_time": device_model.redrive_time}
     fits: list[Fit] = []
     least = max(observe(run).fewest_requesters for run in runs)
     for population in range(least, max(least, 16) + 1):

@@ -11,7 +11,7 @@ import numpy as np
 
 from planner import render
 from planner.answer import Answer, record, tabled
-from planner.demand import Law
+from planner.demand import DeviceModel
 from planner.errors import InputError
 from planner.measurements import Run
 from planner.measurements.choose import SAME_LENGTH
@@ -193,7 +193,7 @@ def judge(
     *,
     no_alias: float = NO_ALIAS,
     volumes: Mapping[str, Run] | None = None,
-    law: Law | None = None,
+    device_model: DeviceModel | None = None,
 ) -> SupplyAnswer:
     """Tell for each pool whether it has enough aliases.
 
@@ -207,9 +207,9 @@ def judge(
     no_alias : float, optional
         Largest share of tries that may find no alias free, above 0 and below 1.
     volumes : mapping of str to Run, optional
-        What the volumes of a pool did at the time, by its name in `pools`: the aliases needed then come from the law of
-        the whole pool instead of that of the alias group alone.
-    law : Law, optional
+        What the volumes of a pool did at the time, by its name in `pools`: the aliases needed then come from the model
+        of the whole pool instead of that of the alias group alone.
+    device_model : DeviceModel, optional
         Inflation and redrive gap, needed with `volumes`.
 
     Returns
@@ -220,7 +220,7 @@ def judge(
     Raises
     ------
     InputError
-        A target outside its domain, no pools, volumes without a law, or volumes with another number of aliases.
+        A target outside its domain, no pools, volumes without a model, or volumes with another number of aliases.
     ConvergenceError
         A pool of known volumes could not be solved.
     """
@@ -229,8 +229,8 @@ def judge(
     if not pools:
         raise InputError("pools", [], "at least one pool")
     known = volumes or {}
-    if known and law is None:
-        raise InputError("law", None, "the model of the volumes")
+    if known and device_model is None:
+        raise InputError("device_model", None, "the model of the volumes")
     answers = []
     for pool in pools:
         run = known.get(pool.pool)
@@ -238,14 +238,16 @@ def judge(
             raise InputError(
                 "volumes", run.aliases, f"{pool.in_use} aliases in pool {pool.pool}, as the counters say"
             )
-        answers.append(_judge(pool, no_alias, run, law))
+        answers.append(_judge(pool, no_alias, run, device_model))
     return SupplyAnswer(pools=tuple(answers), no_alias=no_alias)
 
 
-def _judge(supply: PoolSupply, no_alias: float, run: Run | None, law: Law | None) -> PoolAnswer:
+def _judge(
+    supply: PoolSupply, no_alias: float, run: Run | None, device_model: DeviceModel | None
+) -> PoolAnswer:
     observed = observe(supply)
     fitted = fit(observed)
-    whole = fit_volumes(run, law, observed) if run is not None and law is not None else None
+    whole = fit_volumes(run, device_model, observed) if run is not None and device_model is not None else None
     needed = _needed(observed, whole or fitted, no_alias)
     verdict = _verdict(observed, needed, no_alias, known=supply.time.size > 0)
     if verdict == TOO_MANY and _total(supply.borrowed):
@@ -401,7 +403,7 @@ def _shared_notes(supply: PoolSupply, no_alias: float) -> Iterator[str]:
 
 
 def _volume_notes(run: Run | None, whole: FittedVolumes | None) -> tuple[str, ...]:
-    """Which law the aliases needed come from."""
+    """Which model the aliases needed come from."""
     if run is None:
         return ()
     if whole is None:

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.demand import Law, candidates_of_pool
+from planner.demand import DeviceModel, candidates_of_pool
 from planner.devices import Pool
 from planner.measurements import Run
 from planner.queueing import OverflowGroup, overflow_group
@@ -206,13 +206,14 @@ class FittedVolumes:
         return np.array([_sweep(pool, most) for pool in self.pools])
 
 
-def fit_volumes(run: Run, law: Law, observed: Observed) -> FittedVolumes | None:
+def fit_volumes(run: Run, device_model: DeviceModel, observed: Observed) -> FittedVolumes | None:
     """Choose among the demands that the volumes allow those that give the tries and fails that were counted."""
     if not observed.tries or not math.isfinite(observed.length) or not run.aliases:
         return None
     rate = observed.mean_tries / observed.length
     found = [
-        (_distance(candidate.pool, observed, rate), candidate) for candidate in candidates_of_pool(run, law)
+        (_distance(candidate.pool, observed, rate), candidate)
+        for candidate in candidates_of_pool(run, device_model)
     ]
     found.sort(key=lambda item: item[0])
     least, best = found[0]
@@ -325,11 +326,11 @@ def _misfit(observed: Observed, points: Array) -> Array:
     trust = min(1.0, MARKS_TRUST / max(observed.level_intervals.sum(), 1.0))
     tries = np.broadcast_to(observed.level_tries, group.load.shape)
     total: Array = np.zeros(group.load.shape[0])
-    for found, law in (
+    for found, device_model in (
         (observed.most_found, group.most_found(tries)),
         (observed.fewest_found, group.fewest_found(tries)),
     ):
-        total -= 2.0 * trust * (found * np.log(np.maximum(law, 0.0) + FLOOR)).sum(axis=(1, 2))
+        total -= 2.0 * trust * (found * np.log(np.maximum(device_model, 0.0) + FLOOR)).sum(axis=(1, 2))
     if observed.fails:
         known = np.nan_to_num(observed.fail_error, nan=1.0 / np.sqrt(observed.fails))
         expected = np.log(np.maximum(group.fail_fraction @ shares, FLOOR * observed.fail_fraction))

@@ -261,9 +261,7 @@ def _notes(
         yield "The bound of the processors is that of the processor times that are known; the others lower it."
     if found.shares:
         widest = sorted(found.shares.items(), key=lambda pair: -pair[1])[:3]
-        parts = ", ".join(
-            f"{'model error' if name == 'law' else name} {percent(part)}" for name, part in widest if part > 0
-        )
+        parts = ", ".join(f"{name} {percent(part)}" for name, part in widest if part > 0)
         yield (
             f"What the interval of the throughput is made of: {parts}."
             if parts

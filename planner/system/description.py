@@ -226,7 +226,7 @@ def _defaults(entry: Entry) -> Entry:
 
 
 def _references(system: System) -> None:
-    """Every name refers to a table of the right kind, and all that the law needs is there."""
+    """Every name refers to a table of the right kind, and all that the model needs is there."""
     for entry in system.entries:
         for key in TABLES[entry.table].keys:
             name = entry.word(key.key) if key.refers else ""

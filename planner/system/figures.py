@@ -1,4 +1,4 @@
-"""From the law to numbers that say what they rest on: value, basis, 90 % interval; what leaves that open."""
+"""From the model to numbers that say what they rest on: value, basis, 90 % interval; what leaves that open."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from planner.calibrate.error_bar import stretch
 from planner.errors import ConvergenceError, InfeasibleError
 from planner.interval import Interval
 from planner.results import Array, by_key
+from planner.system.coupled import ONE_WAIT, SystemFigures, SystemScenarios, outcome_of
 from planner.system.description import BROUGHT, PER_PAGE, Entry, System
-from planner.system.law import ONE_WAIT, SystemFigures, SystemScenarios, outcome_of
 
 COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
 WAITS: Final = ("queue_length", "wait", "response")
 OF_PROCESSORS: Final = ("virtual processors", "processors")  # bounds by processor times
 NINETY: Final = 1.6448536269514722  # standard deviations of a normal distribution to that end
-LAW: Final = "system-xiv-serialized"  # whose error is that of the coupled law
+COUPLED: Final = "system-xiv-serialized"  # whose error is that of the coupled model
 # Processor times of a mode that was not measured: none at all, up to so many times the known.
 COST_FACTOR: Final = 3.0
 
@@ -179,7 +179,7 @@ def figures(systems: Sequence[System], *, elastic: bool) -> list[SystemResult]:
     sets = _Sets(systems, directions(first, outside=outside))
     moved = _moved(first) if elastic else {}
     case = sets.scenarios(moved.values())
-    outcome, error = outcome_of(case), law_error(first)
+    outcome, error = outcome_of(case), model_error_of(first)
     return [
         _ScenarioResult(system, k, sets, case, outcome, error, outside, moved).found()
         for k, system in enumerate(systems)
@@ -243,18 +243,18 @@ class _ScenarioResult:
         return values.reshape(-1, len(self.sets.systems), self.sets.width)[:, self.k]
 
     def interval(
-        self, values: Array, basis: str, *, law: bool | Array, most: float = math.inf, opens: str = ""
+        self, values: Array, basis: str, *, model_error: bool | Array, most: float = math.inf, opens: str = ""
     ) -> Number:
-        """Square sum of what each direction adds and takes away, and of the error of the law, up to a bound.
+        """Square sum of what each direction adds and takes away, and of the error of the model, up to a bound.
 
-        That error is a part of the figure, or of what `law` holds. `opens` is the end that has no number where the
-        system cannot run at an end of a direction: "low", "high", both.
+        That error is a part of the figure, or of what `model_error` holds. `opens` is the end that has no number where
+        the system cannot run at an end of a direction: "low", "high", both.
         """
         if basis == "outside":
             return OUTSIDE
         rows = self.rows(values)[0]
         best = float(rows[0])
-        size = law * best if isinstance(law, bool) else float(self.rows(law)[0, 0])
+        size = model_error * best if isinstance(model_error, bool) else float(self.rows(model_error)[0, 0])
         if not math.isfinite(best):
             return Number(best, best, best, basis)
         change = np.where(np.isnan(rows[1:]), best, rows[1:]) - best
@@ -275,7 +275,7 @@ class _ScenarioResult:
         if self.outcome.throughput is None:
             return {}
         rows = self.rows(self.outcome.throughput)[0]
-        found: dict[str, float] = {"law": self.error}
+        found: dict[str, float] = {"model error": self.error}
         for j, way in enumerate(self.sets.ways):
             width = float(np.abs(rows[1 + 2 * j : 3 + 2 * j] - rows[0]).max()) / max(float(rows[0]), 1e-300)
             found[way.name] = math.hypot(found.get(way.name, 0.0), width)
@@ -306,7 +306,7 @@ class _ScenarioResult:
         costs = self._costs(known, outside=outside)
         bounds = self._bounds(outside=outside)
         most = min((each.high for each in bounds.values() if each.high is not None), default=math.inf)
-        flow = partial(self.interval, law=True, opens="low")
+        flow = partial(self.interval, model_error=True, opens="low")
         alone = len(out.guests) == 1
 
         def carried(rate: Array) -> Number:
@@ -321,7 +321,7 @@ class _ScenarioResult:
             io_rate=carried(out.io_rate),
             page_rate=flow(out.page_rate, known, most=self.end(out.page_capacity)),
             storage={
-                name: self.interval(each, "arithmetic", law=False)
+                name: self.interval(each, "arithmetic", model_error=False)
                 for name, each in (out.storage.figures if out.storage else {}).items()
             },
             guests={name: carried(rate) for name, rate in out.guests.items()},
@@ -338,7 +338,7 @@ class _ScenarioResult:
 
     def end(self, bound: Array) -> float:
         """Upper end of what bounds a figure."""
-        return self.interval(bound, "predicted", law=False).high or 0.0
+        return self.interval(bound, "predicted", model_error=False).high or 0.0
 
     def _station(self, name: str, row: Mapping[str, Array], known: str) -> dict[str, Number]:
         """One device: transfers up to what it carries, and what waits for it."""
@@ -347,12 +347,15 @@ class _ScenarioResult:
         size = {} if paging else {"queue_length": row["transfers"] * row["response"], "wait": row["response"]}
         return {
             "transfers": self.interval(
-                row["transfers"], known if paging else "predicted", law=True, most=self.end(row["capacity"]),
+                row["transfers"], known if paging else "predicted", model_error=True, most=self.end(row["capacity"]),
                 opens="low",
             ),
-            "utilization": self.interval(row["utilization"], "predicted", law=False, most=1.0, opens="low high"),
+            "utilization": self.interval(
+                row["utilization"], "predicted", model_error=False, most=1.0, opens="low high",
+            ),
             **{
-                key: self.interval(row[key], "predicted", law=size.get(key, True), opens="high") for key in WAITS
+                key: self.interval(row[key], "predicted", model_error=size.get(key, True), opens="high")
+                for key in WAITS
             },
         }  # fmt: skip
 
@@ -363,7 +366,7 @@ class _ScenarioResult:
         most = math.inf if entry is None else self.end(self.case.at(entry, "count"))
         return {
             name: self.interval(
-                self.outcome.processors[name], bases.get(name, "predicted"), law=True, most=most, opens="low"
+                self.outcome.processors[name], bases.get(name, "predicted"), model_error=True, most=most, opens="low"
             )
             if measured and not outside else OUTSIDE
             for name, measured in _costs_known(self.system).items()
@@ -372,28 +375,30 @@ class _ScenarioResult:
     def _bounds(self, *, outside: bool) -> dict[str, Number]:
         """What each part alone would allow; processors by the times that are known: others only lower it.
 
-        Misses that the law predicts bring its error to what they take time of.
+        Misses that the model predicts bring its error to what they take time of.
         """
         paged = {f"paging {group.name}" for group in self.system.of("paging")} | {ONE_WAIT}
         if any(self.rows(self.outcome.processors[key])[0, 0] > 0 for key in COSTS[1:3]):
             paged |= {*OF_PROCESSORS}
-        by_law = paged if self._miss().basis == "predicted" else ()
+        by_model = paged if self._miss().basis == "predicted" else ()
         return {
             name: self.interval(
-                values, "outside" if outside and name in OF_PROCESSORS else "predicted", law=name in by_law
+                values,
+                "outside" if outside and name in OF_PROCESSORS else "predicted",
+                model_error=name in by_model,
             )
             for name, values in self.outcome.bounds.items()
         }
 
     def _miss(self) -> Number:
-        """Misses per page visit of all guests: given, none because all pages have a frame, or by the law."""
+        """Misses per page visit of all guests: given, none because all pages have a frame, or by the model."""
         miss = self.outcome.miss_ratio
         if miss is None:
             return OUTSIDE
         guests = [guest.numbers for guest in self.system.of("guests")]
         given = all("miss_ratio" in guest for guest in guests if guest.get("virtual"))
         basis = "given" if given else "arithmetic" if self.rows(miss)[0, 0] == 0 else "predicted"
-        return self.interval(miss, basis, law=False, most=1.0)
+        return self.interval(miss, basis, model_error=False, most=1.0)
 
     def _elasticities(self, noise: float = 1e-9) -> dict[str, Number]:
         """Relative change of the throughput over that of each number, with the ends of every direction."""
@@ -537,13 +542,13 @@ def _square_root(covariance: Sequence[Sequence[float]]) -> Array:
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0)) * size[:, None])[:, ::-1])
 
 
-def law_error(system: System) -> float:
-    """Relative half width of the 90 % interval that the coupled law leaves by itself."""
+def model_error_of(system: System) -> float:
+    """Relative half width of the 90 % interval that the coupled model leaves by itself."""
     errors = []
     if system.of("paging"):
-        errors.append(_error(system.models.get(LAW) or library.read_model(LAW)))
+        errors.append(_error(system.models.get(COUPLED) or library.read_model(COUPLED)))
     if system.of("volumes"):
-        errors.append(NINETY * 0.02)  # of the law of volumes and pools, where no model says more
+        errors.append(NINETY * 0.02)  # of the model of volumes and pools, where no model says more
     errors += [_error(model) for model in system.models.values() if model.kind in {"pool", "volume"}]
     return max(errors, default=0.0)
 

@@ -271,7 +271,7 @@ def _changes(one: Array, other: Array) -> Array:
 
 
 def _open_only(group: PagingGroup) -> Array:
-    """Mean number of transfers of others where nobody else comes: the law of the station beside no closed request."""
+    """Mean number of transfers of others where nobody else comes: of the station without closed requests."""
     nobody, at = np.zeros(len(group.devices)), np.arange(len(group.devices))
     station = group.group(nobody[:, None], nobody, 1, at)
     delayed = group.other * group.service

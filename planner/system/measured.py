@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from planner import measurements
-from planner.demand import Law, candidates_of_pool
+from planner.demand import DeviceModel, candidates_of_pool
 from planner.demand.drawn_pool import joined
 from planner.errors import InputError
 from planner.interval import Interval
@@ -154,14 +154,14 @@ def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
             alike.setdefault((name, int(each.in_use[-1])), []).append(
                 run if isinstance(run, Run) else _without_queue(each)
             )
-    law = Law.from_model(DEFAULT_MODEL)
+    device_model = DeviceModel.from_model(DEFAULT_MODEL)
     for (group, aliases), runs in alike.items():
         pooled, count = runs[0].pool, sum(run.bases for run in runs)
         run = runs[0] if pooled else _mean_volume(runs)
-        # As `planner aliases` reads it, by the same law.
-        demand = candidates_of_pool(run, own := with_time_for_gap(law, (run,)))[0].pool
+        # As `planner aliases` reads it, by the same model.
+        demand = candidates_of_pool(run, own := with_time_for_gap(device_model, (run,)))[0].pool
         station = {"service_time_ms": _milliseconds(demand.service_time), "model": DEFAULT_MODEL}
-        if own is not law:
+        if own is not device_model:
             station["redrive_time_ms"] = _milliseconds(own.redrive_time)
         name = group if pooled or not aliases else f"{group} with {counted(aliases, 'alias', 'aliases')}"
         if pooled:

@@ -212,7 +212,7 @@ class VolumeGroup:
         return np.asarray(devices / self.service)
 
     def check(self) -> None:
-        """Refuse what the law does not hold, and I/Os that come faster than they can be served."""
+        """Refuse what the model does not hold, and I/Os that come faster than they can be served."""
         if self.mixed:
             raise InputError(
                 f"volumes[{self.name}]",

@@ -56,7 +56,7 @@ def test_central_holds_90_percent_of_equally_likely_values() -> None:
     assert np.isnan([low[1], high[1]]).all()
 
 
-def test_smeared_values_keep_their_mean_and_gain_the_error_of_the_law() -> None:
+def test_convolved_values_keep_their_mean_and_gain_the_error_of_the_model() -> None:
     """Nine equally likely nodes: their middles are those of the normal distribution."""
     assert NODES.tolist() == pytest.approx([(2 * k + 1) / 18 for k in range(9)])
     values, size = np.array([[10.0, 20.0], [12.0, 30.0]]), np.array([[4.0, 2.0], [4.0, np.inf]])

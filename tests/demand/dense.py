@@ -19,7 +19,7 @@ def service_rate(n: int, devices: int, inflation: float, gap: float) -> float:
 
 
 def stationary(states: list[tuple[int, ...]], moves: Moves) -> np.ndarray:
-    """Law of a chain; a move out of the states is left out."""
+    """Distribution of a chain; a move out of the states is left out."""
     index: dict[Hashable, int] = {state: k for k, state in enumerate(states)}
     rows, columns, rates = [], [], []
     for state, k in index.items():
@@ -40,10 +40,10 @@ def figures(
     states: list[tuple[int, ...]], moves: Moves, devices: int, inflation: float, gap: float
 ) -> tuple[float, float, float, float]:
     """Rate, queue, in gap and in service; the first number of a state is how many I/Os are present."""
-    law = stationary(states, moves)
+    chances = stationary(states, moves)
     present = np.array([state[0] for state in states])
-    rate = sum(p * service_rate(n, devices, inflation, gap) for p, n in zip(law, present, strict=True))
-    queue = law @ np.maximum(present - devices, 0)
+    rate = sum(p * service_rate(n, devices, inflation, gap) for p, n in zip(chances, present, strict=True))
+    queue = chances @ np.maximum(present - devices, 0)
     growth = 1 + inflation * (devices - 1)
-    in_gap = (law @ (present > devices)) * devices * gap / (growth + gap)
-    return float(rate), float(queue), float(in_gap), float(law @ np.minimum(present, devices) - in_gap)
+    in_gap = (chances @ (present > devices)) * devices * gap / (growth + gap)
+    return float(rate), float(queue), float(in_gap), float(chances @ np.minimum(present, devices) - in_gap)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from planner.demand import Law
+from planner.demand import DeviceModel
 from planner.sizing.need import need
 from planner.supply import judge
 from planner.units import MOST_ALIASES
@@ -38,8 +38,8 @@ def answers(case: Arriving, counts: Sequence[int]) -> tuple[float, float, float,
     runs = [
         run_of(case.row(count), count, listing=bool(case.seed % 2), pool=case.volumes > 1) for count in counts
     ]
-    law = Law(inflation=case.inflation, redrive_time=case.gap, model_error=MODEL_ERROR)
-    (found,) = need([runs], law)
+    device_model = DeviceModel(inflation=case.inflation, redrive_time=case.gap, model_error=MODEL_ERROR)
+    (found,) = need([runs], device_model)
     if found.count is None or found.low is None or found.high is None:
         return np.nan, np.nan, np.nan, np.nan
     answer = found.answer

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from planner.demand import Law
+from planner.demand import DeviceModel
 from planner.measurements import Run, choose, intervals, volume_runs
 from planner.measurements.read import read
 from planner.reports.any_listing import SAMPLED_EVERY
@@ -50,11 +50,13 @@ def worst(drawn: list[Case], minutes: int) -> Found:
             runs[run.name].append(run)
     ends = np.full((3, len(drawn)), np.nan)
     for k, case in enumerate(drawn):
-        law = Law(inflation=case.volume.inflation, redrive_time=case.volume.gap, model_error=MODEL_ERROR)
+        device_model = DeviceModel(
+            inflation=case.volume.inflation, redrive_time=case.volume.gap, model_error=MODEL_ERROR
+        )
         several = [(run,) for run in runs[f"V{k:04d}"]]
-        at = worst_by_need(need(several, law, ranges=False), several) if several else None
+        at = worst_by_need(need(several, device_model, ranges=False), several) if several else None
         if at is not None:
-            (found,) = need(several[at : at + 1], law)
+            (found,) = need(several[at : at + 1], device_model)
             ends[:, k] = [np.nan if each is None else each for each in (found.count, found.low, found.high)]
     point, low, high = ends
     return Found(point=point, low=low, high=high, needed=np.array([case.needed for case in drawn]))

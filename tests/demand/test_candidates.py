@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from planner import queueing
 from planner.demand import (
     Candidates,
-    Law,
+    DeviceModel,
     Target,
     chains,
     in_words,
@@ -28,15 +28,17 @@ from planner.demand.read import make_rows
 from planner.errors import InputError
 from planner.interval import Interval
 
-LAW = Law(inflation=0.1, redrive_time=5e-5, model_error=0.02)
-PLAIN = Law(inflation=0.0, redrive_time=4e-5, model_error=0.02)
+DEVICE = DeviceModel(inflation=0.1, redrive_time=5e-5, model_error=0.02)
+PLAIN = DeviceModel(inflation=0.0, redrive_time=4e-5, model_error=0.02)
 
 
-def read(rate: object, service: object, queue: object, aliases: object = 0, law: Law = LAW) -> Candidates:
+def read(
+    rate: object, service: object, queue: object, aliases: object = 0, device_model: DeviceModel = DEVICE
+) -> Candidates:
     rates, services, queues = (np.atleast_1d(np.asarray(x, dtype=float)) for x in (rate, service, queue))
     return read_volumes(
         Interval.around(rates, 0.05), Interval.around(services, 5e-6), Interval.around(queues, 0.005), aliases=aliases,
-        law=law,
+        device_model=device_model,
     )  # fmt: skip
 
 
@@ -59,7 +61,10 @@ def test_every_burst_gives_the_measured_row_back(aliases: int) -> None:
 
 def test_counts_of_a_volume_ten_percent_busy_are_those_of_an_independent_prototype() -> None:
     candidates = read(
-        100.0, 1e-3, [0.1, 0.3, 0.8, 2.0], law=Law(inflation=0.15, redrive_time=4e-5, model_error=0.02)
+        100.0,
+        1e-3,
+        [0.1, 0.3, 0.8, 2.0],
+        device_model=DeviceModel(inflation=0.15, redrive_time=4e-5, model_error=0.02),
     )
     counts = candidates.counts()
     column = {kind: candidates.layout.columns(kind).start for kind in range(len(kinds.KINDS))}
@@ -93,16 +98,18 @@ def test_what_cannot_give_the_row_has_no_weight() -> None:
 def test_an_open_volume_is_read_as_open(rate: float) -> None:
     load = rate * 1e-3
     queue = load**2 / (1 - load)
-    candidates = read(rate, 1e-3, queue, law=Law(inflation=0.0, redrive_time=0.0, model_error=0.02))
+    candidates = read(
+        rate, 1e-3, queue, device_model=DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.02)
+    )
     assert candidates.steady[0]
     assert candidates.kind(int(point_and_range(candidates).chosen[0])) in {"poisson", "closed"}
     assert candidates.fits[0, 0]
 
 
 def test_a_benchmark_volume_is_read_as_a_few_requesters() -> None:
-    law = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02)
+    device_model = DeviceModel(inflation=0.16, redrive_time=6e-5, model_error=0.02)
     rows = Interval.around(755.0, 0.5), Interval.around(1.3e-3, 0.15e-3), Interval.around(1.84, 0.005)
-    candidates = read_volumes(*rows, law=law)
+    candidates = read_volumes(*rows, device_model=device_model)
     counts = point_and_range(candidates)
     assert candidates.kind(int(counts.chosen[0])) == "closed"
     assert counts.low[0] <= 2 <= counts.high[0] <= 4
@@ -122,19 +129,21 @@ def test_more_aliases_never_lengthen_a_wait(load: float, wait: float, service: f
 
 
 @settings(max_examples=4, deadline=None)
-@given(load=st.floats(0.03, 0.99), law=st.sampled_from([LAW, PLAIN]))
-@example(load=0.96484375, law=PLAIN)  # the likeliest candidate changes between the waits that bound the range
+@given(load=st.floats(0.03, 0.99), device_model=st.sampled_from([DEVICE, PLAIN]))
+@example(
+    load=0.96484375, device_model=PLAIN
+)  # the likeliest candidate changes between the waits that bound the range
 @pytest.mark.long
-def test_the_high_end_never_falls_as_the_queue_grows(load: float, law: Law) -> None:
+def test_the_high_end_never_falls_as_the_queue_grows(load: float, device_model: DeviceModel) -> None:
     queues = np.geomspace(0.02, 500.0, 16)
-    counts = point_and_range(read(np.full(16, load / 1.3e-3), 1.3e-3, queues, law=law))
+    counts = point_and_range(read(np.full(16, load / 1.3e-3), 1.3e-3, queues, device_model=device_model))
     assert (np.diff(counts.high) >= 0).all()
 
 
 def test_every_queue_has_an_answer() -> None:
     queues = np.array([5.0, 20, 25, 30, 32, 60, 100, 500])
-    law = Law(inflation=0.176, redrive_time=7e-5, model_error=0.02)
-    counts = point_and_range(read(np.full(8, 755.0), 1.3e-3, queues, law=law))
+    device_model = DeviceModel(inflation=0.176, redrive_time=7e-5, model_error=0.02)
+    counts = point_and_range(read(np.full(8, 755.0), 1.3e-3, queues, device_model=device_model))
     assert (counts.high <= 255).all() and (np.diff(counts.high) >= 0).all()
     assert counts.saturated.tolist() == [False] * 3 + [True] * 5
     assert (counts.point[3:] == 3).all()
@@ -156,7 +165,7 @@ def test_growth_moves_every_demand_by_its_share() -> None:
 
 @pytest.mark.long
 def test_a_second_row_tells_candidates_apart() -> None:
-    one = read(100.0, 1e-3, 0.3, law=PLAIN)
+    one = read(100.0, 1e-3, 0.3, device_model=PLAIN)
     column = one.layout.columns(kinds.BATCHES).start
     truth = one.predict([3])
     rows = [
@@ -168,12 +177,12 @@ def test_a_second_row_tells_candidates_apart() -> None:
         )
         for a, q in ((0, 0.3), (3, float(truth.queue[0, column, 0])))
     ]
-    both = read_several(rows, law=PLAIN)
+    both = read_several(rows, device_model=PLAIN)
     counts = point_and_range(both)
     assert counts.point[0] == one.counts()[0, column]
     assert counts.high[0] - counts.low[0] < point_and_range(one).high[0] - point_and_range(one).low[0]
     assert counts.low[0] > 3  # the target was missed there
-    assert point_and_range(read_several(rows[::-1], law=PLAIN)).point[0] == counts.point[0]
+    assert point_and_range(read_several(rows[::-1], device_model=PLAIN)).point[0] == counts.point[0]
 
 
 def test_what_is_tied_to_several_rows_has_the_latest_queue() -> None:
@@ -187,7 +196,7 @@ def test_what_is_tied_to_several_rows_has_the_latest_queue() -> None:
         )
         for aliases, queue in ((0, 0.3), (3, 0.1))
     ]
-    both = read_several(rows, law=PLAIN)
+    both = read_several(rows, device_model=PLAIN)
     tied, free = (each.predict([0, 1, 3, 7]) for each in (both, replace(both, excess=None)))
     likely = both.weight[0] > 0.01
     np.testing.assert_allclose(tied.queue[0, likely, 2], 0.1, atol=0.005)
@@ -214,7 +223,7 @@ def test_a_row_that_met_the_target_bounds_the_count() -> None:
         )
         for a, q in ((0, 0.3), (4, 0.002))
     ]
-    counts = point_and_range(read_several(rows, law=PLAIN))
+    counts = point_and_range(read_several(rows, device_model=PLAIN))
     assert counts.point[0] <= 4 and counts.high[0] <= 4
 
 
@@ -231,7 +240,7 @@ def test_one_requester_fits_every_row_in_which_nothing_waits(gap: float) -> None
     rng = np.random.default_rng(20)
     service = rng.uniform(3e-4, 6e-3, 400).round(5)
     rate = (rng.uniform(0.01, 0.3, 400) / service).round(1)
-    candidates = read(rate, service, 0.0, law=replace(PLAIN, redrive_time=gap))
+    candidates = read(rate, service, 0.0, device_model=replace(PLAIN, redrive_time=gap))
     alone = (candidates.layout.kind == kinds.CLOSED) & (candidates.layout.number == 0)
     assert candidates.demands.population[:, alone].tolist() == [[1.0]] * 400
     assert candidates.fits[:, alone].all()
@@ -289,7 +298,10 @@ def test_targets_of_every_sort() -> None:
 
 def test_a_queue_not_measured_is_an_offered_load() -> None:
     candidates = read_volumes(
-        Interval.around(500.0, 0.5), Interval.around(1e-3, 5e-6), Interval(0.0, 0.0, np.inf), law=LAW
+        Interval.around(500.0, 0.5),
+        Interval.around(1e-3, 5e-6),
+        Interval(0.0, 0.0, np.inf),
+        device_model=DEVICE,
     )
     assert candidates.weight[0, 0] == 1.0
     assert candidates.predict([0]).rate[0, 0, 0] == pytest.approx(500.0)
@@ -343,7 +355,9 @@ def test_rows_bound_the_count_by_what_their_digits_decide() -> None:
         )
         for row in ((200.0, 2e-3, 0.3), (205.0, 2e-3, 0.1), (208.0, 2e-3, 0.01))
     ]
-    found = read_several([(*row, used) for row, used in zip(rows, (0, 1, 3), strict=True)], law=PLAIN)
+    found = read_several(
+        [(*row, used) for row, used in zip(rows, (0, 1, 3), strict=True)], device_model=PLAIN
+    )
     assert [each.tolist() for each in found.bounds(Target())] == [[1.0], [3.0]]
     counts = point_and_range(found)
     assert 2 <= counts.low[0] <= counts.point[0] <= counts.high[0] <= 3
@@ -374,12 +388,12 @@ def test_the_last_number_of_a_short_ladder_stands_for_all_beyond() -> None:
 @pytest.mark.parametrize("scv", [3.0, 6.0, 12.0])
 @pytest.mark.parametrize("load", [0.2, 0.5])
 def test_hits_and_misses_of_a_cache_lie_within_the_range(scv: float, load: float) -> None:
-    """What Poisson arrivals need whose service varies so, by the exact law of M/G/c."""
+    """What Poisson arrivals need whose service varies so, by the exact model of M/G/c."""
     rate, service = load / 2e-3, 2e-3
     queues = queueing.mgc(rate, service, np.arange(1, 9), scv, method="exact").queue_length
     needed = int(np.argmax(queues <= 0.05 * load))
-    law = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
-    found = point_and_range(read(rate, service, queues[0], law=law))
+    device_model = DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.02)
+    found = point_and_range(read(rate, service, queues[0], device_model=device_model))
     assert found.low[0] <= needed <= found.high[0]
 
 
@@ -397,8 +411,8 @@ def test_rates_that_change_slowly_within_the_interval_lie_within_the_range(
         np.average(each, axis=0, weights=weight) for each in (figures.queue_length, figures.in_service)
     )
     needed = int(np.argmax(queue <= 0.05 * busy))
-    law = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
-    found = point_and_range(read(busy[0] / 2e-3, 2e-3, queue[0], law=law))
+    device_model = DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.02)
+    found = point_and_range(read(busy[0] / 2e-3, 2e-3, queue[0], device_model=device_model))
     assert 1 <= needed <= 2
     assert found.low[0] <= needed <= found.high[0]
 
@@ -406,7 +420,7 @@ def test_rates_that_change_slowly_within_the_interval_lie_within_the_range(
 @pytest.mark.parametrize("aliases", [20, pytest.param(200, marks=pytest.mark.long)])
 def test_a_queue_where_poisson_arrivals_would_have_none_divides_by_nothing(aliases: int) -> None:
     """An idle volume with so many aliases and I/Os queued: its numbers contradict each other."""
-    law = Law(inflation=0.1, redrive_time=5e-5, model_error=0.02)
-    found = read(0.01, 1e-4, 5.0, aliases=aliases, law=law)
+    device_model = DeviceModel(inflation=0.1, redrive_time=5e-5, model_error=0.02)
+    found = read(0.01, 1e-4, 5.0, aliases=aliases, device_model=device_model)
     assert np.isfinite(found.weight).all()
     assert 1e9 < found.ratio[0] < np.inf

@@ -1,4 +1,4 @@
-"""Each chain against the same demand as a dense generator matrix, and against the laws that it equals in a limit."""
+"""Each chain against the same demand as a dense generator matrix, and against the models that it equals in a limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.demand import simulation as sim
 
 LEVELS = 260
 DEVICES = (1, 2, 3, 5)
-LAWS = ((0.0, 0.0), (0.15, 0.06))
+SLOWED = ((0.0, 0.0), (0.15, 0.06))
 
 
 def station(inflation: float, gap: float, most: int = 8) -> chains.DeviceStation:
@@ -30,7 +30,7 @@ def check(found: chains.Figures, states: list[tuple[int, ...]], moves, inflation
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize(("inflation", "gap"), LAWS)
+@pytest.mark.parametrize(("inflation", "gap"), SLOWED)
 @pytest.mark.parametrize(("rate", "mean", "share"), [(0.4, 3.5, 1.0), (0.7, 2.0, 0.5), (0.1, 6.0, 0.3)])
 def test_geometric_batches(rate: float, mean: float, share: float, inflation: float, gap: float) -> None:
     def moves(state, down):
@@ -44,7 +44,7 @@ def test_geometric_batches(rate: float, mean: float, share: float, inflation: fl
     check(found, [(n,) for n in range(LEVELS + 1)], moves, inflation, gap)
 
 
-@pytest.mark.parametrize(("inflation", "gap"), LAWS)
+@pytest.mark.parametrize(("inflation", "gap"), SLOWED)
 @pytest.mark.parametrize(("rate", "mean"), [(0.4, 3.0), (0.6, 2.4), (0.1, 9.7)])
 def test_fixed_batches(rate: float, mean: float, inflation: float, gap: float) -> None:
     whole, rest = int(mean), mean - int(mean)
@@ -59,7 +59,7 @@ def test_fixed_batches(rate: float, mean: float, inflation: float, gap: float) -
     check(found, [(n,) for n in range(LEVELS + 1)], moves, inflation, gap)
 
 
-@pytest.mark.parametrize(("inflation", "gap"), LAWS)
+@pytest.mark.parametrize(("inflation", "gap"), SLOWED)
 @pytest.mark.parametrize(("population", "think"), [(1, 0.5), (3, 0.1), (7, 4.0), (30, 20.0), (4, 1e-4)])
 def test_requesters(population: int, think: float, inflation: float, gap: float) -> None:
     def moves(state, down):
@@ -73,7 +73,7 @@ def test_requesters(population: int, think: float, inflation: float, gap: float)
     check(found, [(n,) for n in range(population + 1)], moves, inflation, gap)
 
 
-@pytest.mark.parametrize(("inflation", "gap"), LAWS)
+@pytest.mark.parametrize(("inflation", "gap"), SLOWED)
 @pytest.mark.parametrize(("rate", "on_rate", "on_time"), [(0.3, 0.6, 5.0), (0.1, 1.6, 12.0), (0.5, 4.0, 2.0)])
 def test_phases(rate: float, on_rate: float, on_time: float, inflation: float, gap: float) -> None:
     share = rate / on_rate

@@ -1,4 +1,4 @@
-"""Pools of unequal, partly bursty volumes: laws with unlimited servers, their sum, rows with aliases in use."""
+"""Pools of unequal, partly bursty volumes: distributions with unlimited servers, sums, rows with aliases in use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from planner import queueing
 from planner.demand import (
-    Law,
+    DeviceModel,
     Target,
     drawn_pool,
     pool_draws,
@@ -23,7 +23,7 @@ from planner.demand.read import make_rows, poisson_ratio
 from planner.interval import Interval
 from tests.demand.volumes import read_pool
 
-LAW = Law(inflation=0.1, redrive_time=5e-5, model_error=0.02)
+DEVICE = DeviceModel(inflation=0.1, redrive_time=5e-5, model_error=0.02)
 RATES = np.array([100.0, 250.0, 40.0, 300.0])
 SERVICES = np.array([1e-3, 2e-3, 5e-3, 0.5e-3])
 QUEUES = np.array([0.3, 1.2, 0.8, 0.05])
@@ -35,34 +35,36 @@ def rows(queues: np.ndarray = QUEUES, rates: np.ndarray = RATES) -> tuple[Interv
 
 @pytest.mark.parametrize("inflation", [0.0, 0.1])
 def test_laws_with_unlimited_servers_carry_the_load(inflation: float) -> None:
-    """Every I/O is served at once: mean in service is the load, single ones have the law of M/M/inf."""
-    law = Law(inflation=inflation, redrive_time=0.0, model_error=0.02)
+    """Every I/O is served at once: mean in service is the load, single ones have the distribution of M/M/inf."""
+    device_model = DeviceModel(inflation=inflation, redrive_time=0.0, model_error=0.02)
     loads = RATES * SERVICES
-    candidates = read_volumes(*rows(np.where(loads < 0.15, loads**2 / (1 - loads), QUEUES)), law=law)
-    laws, mean, _ = unlimited.present(candidates, 600)  # long tails reach far
+    candidates = read_volumes(
+        *rows(np.where(loads < 0.15, loads**2 / (1 - loads), QUEUES)), device_model=device_model
+    )
+    distributions, mean, _ = unlimited.present(candidates, 600)  # long tails reach far
     used = np.nonzero(candidates.used)
-    np.testing.assert_allclose(laws.sum(axis=0), 1.0, rtol=1e-9)
+    np.testing.assert_allclose(distributions.sum(axis=0), 1.0, rtol=1e-9)
     load, batch = candidates.demands.load[used], candidates.demands.batch[used]
     opened = (np.isfinite(load) & (candidates.demands.on_load[used] < 4)) | np.isfinite(batch)
     n = np.arange(601)
     if inflation == 0:
         np.testing.assert_allclose(mean[opened], load[opened], rtol=1e-6)
         assert used[1][0] == 0
-        poisson = laws[:, 0]
+        poisson = distributions[:, 0]
         load = candidates.demands.load[0, 0]
         np.testing.assert_allclose(poisson[:4], np.exp(-load) * load ** n[:4] / [1, 1, 2, 6], rtol=1e-9)
 
 
 def test_the_base_of_a_poisson_volume_is_a_loss_system() -> None:
-    law = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+    device_model = DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.02)
     loads = RATES * SERVICES
-    candidates = read_volumes(*rows(loads**2 / (1 - loads)), law=law)
-    laws, mean, flow = unlimited.present(candidates, 160)
+    candidates = read_volumes(*rows(loads**2 / (1 - loads)), device_model=device_model)
+    distributions, mean, flow = unlimited.present(candidates, 160)
     poisson = np.nonzero(candidates.used)[1] == 0
     busy = unlimited.base_busy(candidates, mean, flow)[poisson]
     expected = 1 - 1 / (1 + candidates.demands.load[:, 0])
     np.testing.assert_allclose(busy, expected)
-    usage, _ = unlimited.alias_law(laws[:, poisson], busy, np.arange(161.0))
+    usage, _ = unlimited.alias_distribution(distributions[:, poisson], busy, np.arange(161.0))
     # What the base does not carry overflows: the load less its busy share (Erlang 1917).
     np.testing.assert_allclose(np.arange(161) @ usage, candidates.demands.load[:, 0] - expected, rtol=1e-6)
 
@@ -71,7 +73,8 @@ def test_draws_of_certain_candidates_are_the_convolution() -> None:
     """One reading a volume leaves nothing to draw: E[(O - A)+] of the sum, here by brute force."""
     loads = RATES * SERVICES
     read = read_volumes(
-        *rows(loads**2 / (1 - loads)), law=Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+        *rows(loads**2 / (1 - loads)),
+        device_model=DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.02),
     )
     only = np.zeros_like(read.weight)
     only[:, 0] = 1.0
@@ -87,8 +90,8 @@ def test_draws_of_certain_candidates_are_the_convolution() -> None:
 
 
 def test_the_law_of_the_queue_is_near_exact_solutions() -> None:
-    """Poisson volumes: closer than the error that the law is given, where the queue is not negligible."""
-    read = read_pool(*rows(np.array([0.011, 0.5, 0.05, 0.0265])), law=LAW)
+    """Poisson volumes: closer than the error that the model is given, where the queue is not negligible."""
+    read = read_pool(*rows(np.array([0.011, 0.5, 0.05, 0.0265])), device_model=DEVICE)
     counts = np.arange(1, 4)
     exact = queueing.alias_pool(
         counts,
@@ -100,11 +103,11 @@ def test_the_law_of_the_queue_is_near_exact_solutions() -> None:
     )
     expected = (exact.queue_length - exact.in_gap).sum(axis=-1)
     off = np.log(read.queued(counts) / expected)
-    assert (np.abs(off[expected > 0.01]) < 3 * drawn_pool.LAW_ERROR).all()
+    assert (np.abs(off[expected > 0.01]) < 3 * drawn_pool.MODEL_ERROR).all()
 
 
 def test_without_aliases_the_queues_are_those_measured_and_never_rise() -> None:
-    pool = read_pool(*rows(), law=LAW)
+    pool = read_pool(*rows(), device_model=DEVICE)
     queue = pool.queued(np.arange(30))
     assert queue[0] == pytest.approx(QUEUES.sum())
     assert (np.diff(queue) <= 1e-12).all()
@@ -120,7 +123,9 @@ def test_few_aliases_carry_no_more_than_they_can() -> None:
     rates, busy = random.uniform(200.0, 900.0, 64), np.append(random.uniform(0.1, 0.7, 60), np.full(4, 0.99))
     queues = busy**2 / (1 - busy) * random.uniform(1.0, 4.0, 64)
     service = Interval.around(busy / rates, 5e-6)
-    pool = read_pool(Interval.around(rates, 0.05), service, Interval.around(queues, 0.005), law=LAW)
+    pool = read_pool(
+        Interval.around(rates, 0.05), service, Interval.around(queues, 0.005), device_model=DEVICE
+    )
     assert pool.saturated
     counts = np.arange(len(pool.queues))
     found = pool.predict(counts)
@@ -138,7 +143,7 @@ def test_draws_that_want_fewer_aliases_bring_no_more_than_these_serve() -> None:
         Interval.around(service, 5e-6),
         Interval.around(queues, 0.005),
     )
-    pool = read_pool(*columns, law=LAW)
+    pool = read_pool(*columns, device_model=DEVICE)
     counts = np.arange(len(pool.queues))
     found = pool.predict(counts)
     assert (found.rate * found.service <= busy.sum() + counts + 1e-3).all()
@@ -157,18 +162,18 @@ def test_the_queue_falls_in_proportion_to_the_aliases_in_use() -> None:
 
 def test_a_row_with_aliases_in_use_is_solved_by_the_pool() -> None:
     """The queue that the pool itself predicts with two aliases, read again with two in use, needs about as many."""
-    alone = read_pool(*rows(), law=LAW)
+    alone = read_pool(*rows(), device_model=DEVICE)
     queues = alone.volume_queues([2])[:, 0]
-    again = read_pool(*rows(queues), aliases=2, law=LAW)
-    assert again.queued([2])[0] == pytest.approx(queues.sum(), rel=drawn_pool.LAW_ERROR)
+    again = read_pool(*rows(queues), aliases=2, device_model=DEVICE)
+    assert again.queued([2])[0] == pytest.approx(queues.sum(), rel=drawn_pool.MODEL_ERROR)
     expected, point = alone.point_and_range()[0], again.point_and_range()[0]
     assert point > 2 and abs(point - expected) <= max(2, 0.4 * expected)
 
 
 def test_growth_asks_for_no_fewer() -> None:
     assert (
-        read_pool(*rows(), law=LAW, growth=0.3).point_and_range()[0]
-        >= read_pool(*rows(), law=LAW).point_and_range()[0]
+        read_pool(*rows(), device_model=DEVICE, growth=0.3).point_and_range()[0]
+        >= read_pool(*rows(), device_model=DEVICE).point_and_range()[0]
     )
 
 
@@ -185,7 +190,7 @@ def test_below_the_aliases_in_use_the_queue_is_convex(
 ) -> None:
     """E[(O - A)+] is; each alias less costs rate, where rows were copies of each other."""
     columns = Interval.around(rate, 0.05), Interval.around(service, 5e-6), Interval.around(queued, 0.005)
-    found = read_pool(*columns, aliases=aliases, law=LAW).predict(np.arange(aliases + 1))
+    found = read_pool(*columns, aliases=aliases, device_model=DEVICE).predict(np.arange(aliases + 1))
     chord = np.linspace(found.queue[0], found.queue[-1], aliases + 1)
     assert (found.queue <= chord + 1e-9).all()
     assert found.rate[-2] < found.rate[-1] and found.queue[-2] > found.queue[-1]
@@ -195,8 +200,8 @@ def test_with_more_demand_services_are_no_shorter() -> None:
     """Without aliases the grown pool would queue without bound, which said that nothing of the rise was left."""
     rate, service, queued, aliases = IN_USE[0]
     columns = Interval.around(rate, 0.05), Interval.around(service, 5e-6), Interval.around(queued, 0.005)
-    measured = read_pool(*columns, aliases=aliases, law=LAW)
-    grown = replace(read_pool(*columns, aliases=aliases, law=LAW, growth=1.0), before=measured)
+    measured = read_pool(*columns, aliases=aliases, device_model=DEVICE)
+    grown = replace(read_pool(*columns, aliases=aliases, device_model=DEVICE, growth=1.0), before=measured)
     one, other = (each.predict(np.arange(9, 20)) for each in (measured, grown))
     assert (other.service >= one.service).all() and (other.rate > one.rate).all()
 
@@ -206,8 +211,8 @@ def test_a_second_count_narrows_what_the_draws_leave_open() -> None:
     """The queues of the latest row come back where it was measured; met and missed rows bound the count."""
     alone = rows()
     few = rows(QUEUES / 3, RATES * 1.02)
-    one = read_pool(*alone, law=LAW)
-    two = read_pool_at_several([PoolRow(*few, 2), PoolRow(*alone, 0)], law=LAW)  # in any order
+    one = read_pool(*alone, device_model=DEVICE)
+    two = read_pool_at_several([PoolRow(*few, 2), PoolRow(*alone, 0)], device_model=DEVICE)  # in any order
     assert two.in_use == 0 and two.others[0][0] == 2
     measured = QUEUES.sum() / 3
     assert abs(np.log(two.queued([2])[0] / measured)) <= 0.05
@@ -219,7 +224,7 @@ def test_a_second_count_narrows_what_the_draws_leave_open() -> None:
     point, low, high = two.point_and_range()
     assert 3 <= low <= point <= high  # two aliases missed the target
     met = read_pool_at_several(
-        [PoolRow(*alone, 0), PoolRow(*rows(np.zeros(4)), 6)], law=LAW
+        [PoolRow(*alone, 0), PoolRow(*rows(np.zeros(4)), 6)], device_model=DEVICE
     ).point_and_range()
     assert met[0] <= 6
 
@@ -237,7 +242,7 @@ def test_digits_leave_a_queue_open_as_a_uniform_error_of_each_volume_does() -> N
 
 def test_a_row_with_nearly_the_whole_queue_says_nothing_of_the_rates() -> None:
     """From a fifth of the queue on that is gone: less, and the digits say more than the aliases."""
-    pool = read_pool(*rows(), law=LAW)
+    pool = read_pool(*rows(), device_model=DEVICE)
     for gone, says in ((0.1, False), (0.19, False), (0.21, True), (0.6, True)):
         shares = pooled._rise_shares(pool, make_rows(*rows(QUEUES * (1 - gone)), 2))
         assert (shares != (1.0, 1.0)) is says
@@ -247,7 +252,7 @@ def test_a_row_with_nearly_the_whole_queue_says_nothing_of_the_rates() -> None:
 @pytest.mark.long
 def test_growth_after_two_rows_asks_for_no_fewer() -> None:
     several = [PoolRow(*rows(), 0), PoolRow(*rows(QUEUES / 3, RATES * 1.02), 2)]
-    plain, more = (read_pool_at_several(several, law=LAW, growth=growth) for growth in (0.0, 0.5))
+    plain, more = (read_pool_at_several(several, device_model=DEVICE, growth=growth) for growth in (0.0, 0.5))
     counts = np.arange(30)
     assert (more.queued(counts) >= plain.queued(counts) - 1e-9).all()
 
@@ -266,7 +271,7 @@ def in_use(hot: float = 0.8, scale: float = 1.0) -> tuple[Interval, Interval, In
 def test_with_the_aliases_in_use_the_queue_is_the_measured_one() -> None:
     """Each draw is tied to it, so that their quantile is it too, but for draws that miss it more than threefold."""
     row = in_use()
-    found = read_pool(*row, aliases=4, law=LAW)
+    found = read_pool(*row, aliases=4, device_model=DEVICE)
     assert found.queued(4)[0] == pytest.approx(float(row[2].value.sum()), rel=0.02)
 
 
@@ -274,9 +279,9 @@ def test_with_the_aliases_in_use_the_queue_is_the_measured_one() -> None:
 def test_nearly_equal_measurements_have_nearly_equal_queues() -> None:
     """Half a percent more load: queues change by some percent, far from the aliases in use by less than by half."""
     counts = np.arange(4, 16)
-    before = read_pool(*in_use(), aliases=4, law=LAW).queued(counts)
+    before = read_pool(*in_use(), aliases=4, device_model=DEVICE).queued(counts)
     for scale in (1.005, 1.01, 1.015, 1.02):
-        after = read_pool(*in_use(scale=scale), aliases=4, law=LAW).queued(counts)
+        after = read_pool(*in_use(scale=scale), aliases=4, device_model=DEVICE).queued(counts)
         change = np.abs(np.log(after / before))
         assert change[:4].max() < 0.1 and change.max() < 0.35
         before = after
@@ -286,7 +291,7 @@ def test_nearly_equal_measurements_have_nearly_equal_queues() -> None:
 def test_the_aliases_in_use_raise_the_rates_to_the_measured_ones() -> None:
     """The rate without aliases is one that they raise to what was measured, also of a volume that hardly idles."""
     rate, service, queued = in_use(hot=0.93)
-    alone = pooled._as_without(make_rows(rate, service, queued, 0), [slice(0, rate.value.size)], LAW)
+    alone = pooled._as_without(make_rows(rate, service, queued, 0), [slice(0, rate.value.size)], DEVICE)
     shape = (pooled.MULTIPLES.size, -1)
     left = np.minimum(queued.value.sum() / alone.rows.queue.reshape(shape).sum(axis=1, keepdims=True), 1.0)
     free, slow, _ = (each.reshape(shape) for each in unlimited.service_rates(alone))
@@ -300,13 +305,13 @@ def test_a_wait_of_just_as_long_as_a_rule_begins_at_is_told_alike(
     multiple: float, inflation: float, gap: float
 ) -> None:
     """Pools are read at whole multiples of the Poisson wait: whether rounding makes them more must not matter."""
-    law = Law(inflation=inflation, redrive_time=gap, model_error=0.02)
+    device_model = DeviceModel(inflation=inflation, redrive_time=gap, model_error=0.02)
     rng = np.random.default_rng(17)
     service = rng.uniform(3e-4, 6e-3, 300)
     load = rng.uniform(0.05, 0.8, 300)
-    queue = multiple * pooled.open_queue(load, law.redrive_time / service)
+    queue = multiple * pooled.open_queue(load, device_model.redrive_time / service)
     exactly = [Interval(each, each, each) for each in (load / service, service, queue)]
-    ratio = poisson_ratio(make_rows(*exactly, 0), law)
+    ratio = poisson_ratio(make_rows(*exactly, 0), device_model)
     assert (ratio == multiple).all()
 
 
@@ -324,14 +329,14 @@ def test_multiples_reach_from_even_service_to_phases_of_overload() -> None:
 def test_volumes_that_agree_on_their_waits_may_all_be_hits_and_misses_of_a_cache(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Each waits four times as long as of exponential service: with scv 7 the exact law of a pool needs far fewer."""
-    law = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+    """Each waits four times as long as of exponential service: with scv 7 the exact model of a pool needs far fewer."""
+    device_model = DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.02)
     load, service = np.array([0.2, 0.3, 0.4, 0.25, 0.35, 0.3]), 2e-3
     alike = 4.0 * load**2 / (1 - load)
 
     def read(queue: np.ndarray) -> drawn_pool.DrawnPool:
         row = (Interval.around(load / service, 0.05), Interval.around(np.full(6, service), 5e-6))
-        return read_pool(*row, Interval.around(queue, 0.005), law=law)
+        return read_pool(*row, Interval.around(queue, 0.005), device_model=device_model)
 
     # All bases and aliases as one station wait less than the pool: it needs as many at least.
     queues = queueing.mgc(load.sum() / service, service, np.arange(6, 20), 7.0).queue_length
@@ -365,11 +370,13 @@ def test_rates_of_all_volumes_may_change_slowly(together: bool, monkeypatch: pyt
     rates, queues = (each.mean(axis=0) for each in (solved.throughput, solved.queue_length))
     busy = (solved.base_in_service + solved.alias_in_service).mean(axis=0)
     needed = int(np.argmax(queues.sum(axis=1) <= 0.05 * busy.sum(axis=1)))
-    law = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+    device_model = DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.02)
 
     def low_and_high() -> tuple[int, int]:
         row = (Interval.around(rates[0], 0.05), Interval.around(np.full(6, service), 5e-6))
-        return read_pool(*row, Interval.around(queues[0], 0.005), law=law).point_and_range()[1:]
+        return read_pool(
+            *row, Interval.around(queues[0], 0.005), device_model=device_model
+        ).point_and_range()[1:]
 
     low, high = low_and_high()
     assert low <= needed <= high

@@ -1,4 +1,4 @@
-"""How much bursts come together: laws of the copula, batches with a long tail, and counts of simulated pools."""
+"""How much bursts come together: the copula, batches with a long tail, and counts of simulated pools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import planner
-from planner.demand import Law, chains, kinds, read_volumes
+from planner.demand import DeviceModel, chains, kinds, read_volumes
 from planner.demand.drawn_pool import PoolRow
 from planner.demand.pooled import read_pool_at_several, read_pools
 from planner.demand.together import _all_at_once, _partly, beyond, in_batches, in_rare_bursts, queued
@@ -25,9 +25,9 @@ from tests.demand import judged
 from tests.demand.arrivals import drawn, least
 
 RANDOM = np.random.default_rng(5)
-LAWS = RANDOM.dirichlet(np.full(6, 0.6), 4).T  # distributions of four volumes, a column each
-MEAN = float(np.arange(6) @ LAWS.sum(axis=1))
-LAW = Law(inflation=0.1, redrive_time=3e-5, model_error=0.02)
+DISTRIBUTIONS = RANDOM.dirichlet(np.full(6, 0.6), 4).T  # distributions of four volumes, a column each
+MEAN = float(np.arange(6) @ DISTRIBUTIONS.sum(axis=1))
+DEVICE = DeviceModel(inflation=0.1, redrive_time=3e-5, model_error=0.02)
 
 
 def exact(values: float | list[float]) -> Interval:
@@ -37,32 +37,34 @@ def exact(values: float | list[float]) -> Interval:
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.95, 1.0])
 def test_the_mean_of_the_sum_does_not_depend_on_the_share(share: float) -> None:
-    chances = _all_at_once(LAWS) if share == 1.0 else _partly(LAWS, np.full(4, share))
+    chances = _all_at_once(DISTRIBUTIONS) if share == 1.0 else _partly(DISTRIBUTIONS, np.full(4, share))
     assert chances.sum() == pytest.approx(1.0, abs=1e-6)
     assert np.arange(chances.size) @ chances == pytest.approx(MEAN, abs=1e-5)
 
 
 def test_independent_volumes_are_convolved() -> None:
     expected = np.ones(1)
-    for law in LAWS.T:
-        expected = np.convolve(expected, law)
-    np.testing.assert_allclose(_partly(LAWS, np.zeros(4)), expected, atol=1e-12)
+    for each in DISTRIBUTIONS.T:
+        expected = np.convolve(expected, each)
+    np.testing.assert_allclose(_partly(DISTRIBUTIONS, np.zeros(4)), expected, atol=1e-12)
 
 
 @pytest.mark.long
 def test_all_at_once_is_the_sum_of_the_quantiles_of_one_number() -> None:
     """Against two million equally spaced uniform numbers."""
     at = (np.arange(2_000_000) + 0.5) / 2_000_000
-    below = np.cumsum(LAWS, axis=0)
+    below = np.cumsum(DISTRIBUTIONS, axis=0)
     below[-1] = 1.0
     sums = np.sum([np.searchsorted(column, at) for column in below.T], axis=0)
-    np.testing.assert_allclose(_all_at_once(LAWS), np.bincount(sums) / at.size, atol=5e-6)
+    np.testing.assert_allclose(_all_at_once(DISTRIBUTIONS), np.bincount(sums) / at.size, atol=5e-6)
 
 
 def test_a_part_of_the_volumes_together_is_the_convolution_of_both_parts() -> None:
     """Two volumes all at once, to the step of the sum over the common number, and two on their own."""
-    found = _partly(LAWS, np.array([1.0, 1.0, 0.0, 0.0]))
-    expected = np.convolve(np.convolve(_all_at_once(LAWS[:, :2]), LAWS[:, 2]), LAWS[:, 3])
+    found = _partly(DISTRIBUTIONS, np.array([1.0, 1.0, 0.0, 0.0]))
+    expected = np.convolve(
+        np.convolve(_all_at_once(DISTRIBUTIONS[:, :2]), DISTRIBUTIONS[:, 2]), DISTRIBUTIONS[:, 3]
+    )
     counts = np.arange(found.size)
     for aliases in range(8):
         excess = np.maximum(counts - aliases, 0)
@@ -72,7 +74,7 @@ def test_a_part_of_the_volumes_together_is_the_convolution_of_both_parts() -> No
 def test_more_comes_beyond_the_aliases_the_more_comes_together() -> None:
     """Convex order: for every count of aliases, in every pool of one demand."""
     rate, service = exact([300.0] * 4), exact([1e-3] * 4)
-    read = read_volumes(rate, service, exact([0.4] * 4), law=LAW)
+    read = read_volumes(rate, service, exact([0.4] * 4), device_model=DEVICE)
     use = alias_use(read)
     queues = [beyond(use, 40, share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
     for less, more in pairwise(queues):
@@ -101,21 +103,21 @@ def test_batches_with_a_long_tail_solve_their_chain() -> None:
     )  # of more than k
     for devices in range(1, most + 1):
         over = devices / (1 + 0.1 * (devices - 1) + 0.02)
-        laws = np.zeros(4001)
-        laws[0] = 1.0
+        chances = np.zeros(4001)
+        chances[0] = 1.0
         for n in range(1, 4001):
             pace = n / (1 + 0.1 * (n - 1)) if n <= devices else over
-            up = load * share / mean * (tail[:n] @ laws[n - 1 :: -1]) + load * (1 - share) * laws[n - 1]
-            laws[n] = up / pace
-        laws /= laws.sum()
-        queue = np.maximum(np.arange(4001) - devices, 0) @ laws
+            up = load * share / mean * (tail[:n] @ chances[n - 1 :: -1]) + load * (1 - share) * chances[n - 1]
+            chances[n] = up / pace
+        chances /= chances.sum()
+        queue = np.maximum(np.arange(4001) - devices, 0) @ chances
         assert found.queue[devices - 1, 0] == pytest.approx(queue, rel=1e-9)
 
 
 def test_a_long_wait_at_low_utilization_keeps_a_flush_in_its_range() -> None:
     """25 service times at 5 % busy: phases of overload need 3 aliases, one flush of pages dozens."""
     (found,) = need([[planner.measurements.from_numbers(
-        io_rate=exact(50.0), service=exact(1e-3), queued=exact(1.25), response=None)]], LAW)  # fmt: skip
+        io_rate=exact(50.0), service=exact(1e-3), queued=exact(1.25), response=None)]], DEVICE)  # fmt: skip
     assert found.high is not None and found.high >= 60
     assert found.low is not None and found.low <= 5
 
@@ -136,7 +138,7 @@ def test_rows_without_aliases_bracket_and_a_second_row_decides() -> None:
 def test_declared_shares_rise(share: float, least: int) -> None:
     rate, service, queue = exact([300.0] * 6), exact([1e-3] * 6), exact([0.15] * 6)
     rows = [PoolRow(rate, service, queue, 0, each) for each in (np.nan, share)]
-    unknown, known = (pool.point_and_range()[0] for pool in read_pools(rows, law=LAW))
+    unknown, known = (pool.point_and_range()[0] for pool in read_pools(rows, device_model=DEVICE))
     assert known >= unknown + least
 
 
@@ -144,7 +146,7 @@ def test_what_rows_with_aliases_show_is_held_by_the_range_of_the_same_share_decl
     """Rare bursts of all volumes need fourfold; a declared share does not deny them."""
     rate, service, queue = exact([60.4, 41.7]), exact([0.75e-3, 0.7e-3]), exact([0.0876, 0.0042])
     rows = [PoolRow(rate, service, queue, 4, each) for each in (np.nan, 1.0)]
-    shown, (point, low, high) = (pool.point_and_range() for pool in read_pools(rows, law=LAW))
+    shown, (point, low, high) = (pool.point_and_range() for pool in read_pools(rows, device_model=DEVICE))
     assert low <= point <= high and low <= shown[0] <= high
 
 
@@ -153,7 +155,7 @@ def test_volumes_that_are_declared_one_by_one_share_the_common_number_alone() ->
     rate, service, queue = exact([300.0] * 6), exact([1e-3] * 6), exact([0.15] * 6)
     counts = []
     for known in (np.zeros(6), np.array([1.0, 1, 1, 0, 0, 0]), np.ones(6)):
-        (pool,) = read_pools([PoolRow(rate, service, queue, 0, known)], law=LAW)
+        (pool,) = read_pools([PoolRow(rate, service, queue, 0, known)], device_model=DEVICE)
         counts.append(pool.point_and_range()[0])
     assert counts[0] < counts[1] < counts[2]
 
@@ -162,11 +164,13 @@ def test_volumes_that_are_declared_one_by_one_share_the_common_number_alone() ->
 def test_one_share_fits_two_rows_of_volumes_that_act_together() -> None:
     rate, service, queue = exact([300.0] * 6), exact([1e-3] * 6), exact([0.15] * 6)
     alone = PoolRow(rate, service, queue)
-    (pool,) = read_pools([alone], law=LAW)
+    (pool,) = read_pools([alone], device_model=DEVICE)
     use = in_batches(pool.candidates)
     for share in (0.0, 1.0):
         seen = 1.5 * beyond(use if share else alias_use(pool.candidates), 4, share)[4] / 6
-        found = read_pool_at_several([alone, PoolRow(rate, service, exact([seen] * 6), 4)], law=LAW)
+        found = read_pool_at_several(
+            [alone, PoolRow(rate, service, exact([seen] * 6), 4)], device_model=DEVICE
+        )
         assert found.together is not None
         low, value, high = found.together
         assert low <= share <= high
@@ -208,19 +212,21 @@ def test_columns_stand_kind_by_kind() -> None:
 def test_batches_that_come_at_once_queue_as_their_chain_says(
     inflation: float, gap: float, wait: float
 ) -> None:
-    """Of one volume, whose chain is solved without the law of what lies beyond."""
-    law = Law(inflation=inflation, redrive_time=gap, model_error=0.02)
-    read = read_volumes(exact([100.0]), exact([1e-3]), exact([0.1 * wait]), law=law)
+    """Of one volume, whose chain is solved without the distribution of what lies beyond."""
+    device_model = DeviceModel(inflation=inflation, redrive_time=gap, model_error=0.02)
+    read = read_volumes(exact([100.0]), exact([1e-3]), exact([0.1 * wait]), device_model=device_model)
     column = int(np.argmax(read.layout.kind == kinds.BATCHES))
     read = replace(read, weight=1.0 * (np.arange(read.layout.kind.size) == column)[None])
     counts = np.arange(round(wait / 3), round(3 * wait))
-    found = queued([(in_batches(read), 1.0)], int(counts[-1]), law, 1e-3)[counts, 0]
+    found = queued([(in_batches(read), 1.0)], int(counts[-1]), device_model, 1e-3)[counts, 0]
     np.testing.assert_allclose(found, read.predict(counts).queue[0, column], rtol=0.12)
 
 
 def test_rare_bursts_explain_the_rows_and_last_longest() -> None:
     """Every volume waits as measured without aliases, steady ones are as they were; more lies far beyond the bases."""
-    read = read_volumes(exact([300.0] * 4), exact([1e-3] * 4), exact([0.6, 0.6, 0.6, 0.12]), law=LAW)
+    read = read_volumes(
+        exact([300.0] * 4), exact([1e-3] * 4), exact([0.6, 0.6, 0.6, 0.12]), device_model=DEVICE
+    )
     assert read.steady.tolist() == [False, False, False, True]
     batches = beyond(in_batches(read), 60, 1.0)
     for use in in_rare_bursts(read):

@@ -1,4 +1,4 @@
-"""How often an I/O finds no alias, and how long those that wait do: laws, and simulations with seeds of their own."""
+"""How often an I/O finds no alias, and how long those that wait do: models, and simulations with seeds of their own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import planner
 from planner import queueing
-from planner.demand import Law, Target, chains, kinds, read_volumes, together, unlimited
+from planner.demand import DeviceModel, Target, chains, kinds, read_volumes, together, unlimited
 from planner.demand.pool_draws import DRAWS, drawn_fails
 from planner.devices import Volume, VolumeClass
 from planner.errors import InputError
@@ -17,7 +17,7 @@ from planner.interval import Interval
 from tests.demand.arrivals import Arrivals, merged, on_one, serve, singles
 from tests.demand.volumes import read_pool
 
-LAW = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+DEVICE = DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.02)
 IOS = 150_000
 
 
@@ -99,10 +99,10 @@ def test_pools_against_a_simulation(name: str) -> None:
             arrivals = on_one(rng, volumes, load, float(part.batch[0]), "geometric", IOS)
         inflation = float(rng.choice([0.0, 0.1]))
         steps = chains.DeviceStation(most=160, inflation=inflation, gap=np.zeros(1)).steps
-        present = unlimited._laws(kind, part, steps)
+        present = unlimited._distributions(kind, part, steps)
         mean, flow = np.arange(161.0) @ present, steps @ present
         busy = kinds.base_busy(np.array([kind]), part, mean, mean / flow)
-        usage, ends = unlimited.alias_law(present, busy, steps)
+        usage, ends = unlimited.alias_distribution(present, busy, steps)
         one = np.array([1.0])
         use = unlimited.AliasUse(
             volumes=volumes, volume=np.arange(volumes), kind=np.full(volumes, kind), weight=np.ones(volumes),
@@ -176,7 +176,7 @@ def test_whatever_ends_at_aliases_found_the_base_busy() -> None:
     rates, service = np.array([120.0, 300.0, 80.0]), np.full(3, 1.3e-3)
     queue = np.array([0.3, 0.8, 0.2])
     rows = [Interval(each, each, each) for each in (rates, service, queue)]
-    candidates = read_volumes(*rows, law=LAW)
+    candidates = read_volumes(*rows, device_model=DEVICE)
     use = unlimited.alias_use(candidates)
     _, mean, flow = unlimited.present(unlimited._weighted(candidates, candidates.weight), unlimited.LEVELS)
     assert (use.ends.sum(axis=0) <= use.rate * (1 + 1e-9)).all() and mean.size == flow.size
@@ -197,7 +197,7 @@ def test_whatever_ends_at_aliases_found_the_base_busy() -> None:
 def test_a_bursty_pool_meets_its_share() -> None:
     rows = [np.array([120.0, 300.0, 80.0]), np.full(3, 1.3e-3), np.array([0.3, 0.8, 0.2])]
     exact = [Interval(each, each, each) for each in rows]
-    plain = read_pool(*exact, law=LAW)
+    plain = read_pool(*exact, device_model=DEVICE)
     assert plain.fails is None
     counts = [
         planner.aliases(rate="250/s", service="1.3ms", queue=0.9, volumes=4, no_alias=share).recommended
@@ -226,11 +226,11 @@ def test_the_count_meets_the_target_and_one_less_does_not(volumes: int | None, i
 @pytest.mark.parametrize(("people", "think"), [(3, 1.0), (4, 1.5), (5, 3.0), (7, 2.5)])
 def test_the_range_of_a_share_holds_the_count_of_every_demand(people: int, think: float, share: str) -> None:
     """One volume that requesters keep busy: what a row of it leaves open counts by the share, not by the wait."""
-    law = Law.from_model("hyperpav")
+    device_model = DeviceModel.from_model("hyperpav")
     part = VolumeClass(population=people, think_time=think * 1e-3)
     truth = Volume(
-        demand=part, service_time=1.3e-3, inflation=law.inflation,
-        redrive_time=law.redrive_time,
+        demand=part, service_time=1.3e-3, inflation=device_model.inflation,
+        redrive_time=device_model.redrive_time,
     )  # fmt: skip
     rows = truth.solve(np.arange(float(people)))
     needed = int(np.argmax(rows.no_alias <= float(share[:-1]) / 100))

@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.demand.drawn_pool import DrawnPool, PoolRow
 from planner.demand.pooled import read_pools
 from planner.interval import Interval
@@ -316,7 +316,15 @@ def in_seconds(part: list[float], service: float) -> list[float]:
 
 
 def read_pool(
-    io_rate: Interval, service: Interval, queued: Interval, *, aliases: int = 0, law: Law, growth: float = 0.0
+    io_rate: Interval,
+    service: Interval,
+    queued: Interval,
+    *,
+    aliases: int = 0,
+    device_model: DeviceModel,
+    growth: float = 0.0,
 ) -> DrawnPool:
     """One pool alone."""
-    return read_pools([PoolRow(io_rate, service, queued, aliases)], law=law, growth=growth)[0]
+    return read_pools([PoolRow(io_rate, service, queued, aliases)], device_model=device_model, growth=growth)[
+        0
+    ]

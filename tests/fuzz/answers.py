@@ -1,6 +1,6 @@
 """Check answers of counts: ``python -m tests.fuzz.answers --servers 1000000 --aliases 10000 --seed 1``.
 
-An answer is wrong if it misses its target, or if one fewer meets it. Servers are held against the public laws `mmc` and
+An answer is wrong if it misses its target, or if one fewer meets it. Servers are held against the functions `mmc` and
 `mgc`, aliases against the rows of the answer and, for pools, against `alias_pool` itself, solved to its end.
 """
 
@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from planner import queueing
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.devices import Pool, VolumeClass, solve_pools
 from planner.errors import PlannerError
 from planner.interval import Interval
@@ -82,7 +82,7 @@ class Stations:
         return queueing.min_servers(self.rate, self.service, scv=self.scv, wait_time=self.limit)
 
     def excess(self, servers: Array) -> Array:
-        """What is reached over what is allowed, by the public laws; infinite where saturated."""
+        """What is reached over what is allowed, by the public models; infinite where saturated."""
         servers = np.maximum(servers, 1).astype(float)
         if self.kind == "wait_time of scv":
             return queueing.mgc(self.rate, self.service, servers, self.scv).wait_time / self.limit
@@ -120,7 +120,7 @@ def _quantile(steady: queueing.Steady, share: Array) -> Array:
 
 def volumes(count: int, seed: int) -> Tally:
     """Alias answers of one volume, held against their own rows."""
-    random, tally, law = np.random.default_rng(seed), Tally(), Law.from_model("hyperpav")
+    random, tally, device_model = np.random.default_rng(seed), Tally(), DeviceModel.from_model("hyperpav")
     while tally.checked + tally.refused < count:
         service = 10.0 ** random.uniform(-4, -2)
         busy = random.uniform(0.02, 0.99)
@@ -131,7 +131,7 @@ def volumes(count: int, seed: int) -> Tally:
                 io_rate=Interval.around(rate, 0.001 * rate), service=Interval.around(service, 0.02 * service),
                 queued=Interval.around(queued, 0.02 * queued),
             )  # fmt: skip
-            answer = aliases(run, law, target=target)
+            answer = aliases(run, device_model, target=target)
         except PlannerError:
             tally.refused += 1
             continue

@@ -194,11 +194,11 @@ class TestAnswers:
             source = iostat(rate, wait, util)
             (run,) = volume_runs(intervals(read(source))[0])
             answer = answer_for(source, kind="volume")
-            from planner.demand import Law
+            from planner.demand import DeviceModel
 
-            law = Law.from_model("hyperpav")
+            device_model = DeviceModel.from_model("hyperpav")
             for end in run.ends:
-                there = answer_to(end, law)
+                there = answer_to(end, device_model)
                 assert answer.range[0] <= there.range[0] and there.range[1] <= answer.range[1]
 
     def test_a_service_time_that_is_given_is_taken(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import planner
-from planner.demand import Law
+from planner.demand import DeviceModel
 from planner.library import data_path
 from planner.measurements import Run, intervals, volume_runs
 from planner.measurements.ends import sampled
@@ -17,7 +17,7 @@ from planner.measurements.read import read
 from planner.site.question import site
 from planner.sizing.need import need
 
-LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02)
+DEVICE = DeviceModel(inflation=0.16, redrive_time=6e-5, model_error=0.02)
 
 
 def table(folder: Path, samples: str, queued: str = "0.90") -> Run:
@@ -47,8 +47,8 @@ def test_the_ends_are_a_standard_error_of_an_mm1_queue_away(tmp_path: Path) -> N
 
 def test_the_range_holds_what_both_ends_need(tmp_path: Path) -> None:
     run = table(tmp_path, "30", "2.50")
-    (found,) = need([(run,)], LAW)
-    (plain,), *ends = need([(replace(run, ends=()),)], LAW), *(need([(end,)], LAW) for end in run.ends)
+    (found,) = need([(run,)], DEVICE)
+    (plain,), *ends = need([(replace(run, ends=()),)], DEVICE), *(need([(end,)], DEVICE) for end in run.ends)
     each = [plain, *(end for (end,) in ends)]
     assert found.count == plain.count
     assert (found.low, found.high) == (min(one.low for one in each), max(one.high for one in each))

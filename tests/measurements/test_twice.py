@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import planner
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.errors import ReportError
 from planner.measurements.read import read
 from planner.reports import schema
@@ -59,7 +59,9 @@ def test_rows_without_a_time_below_one_with_a_time_stand_twice_too() -> None:
 
 
 def ask_growth(sources: object) -> object:
-    return site_growth(read(sources), GrowthQuestion(law=Law.from_model("hyperpav"), target=Target()))
+    return site_growth(
+        read(sources), GrowthQuestion(device_model=DeviceModel.from_model("hyperpav"), target=Target())
+    )
 
 
 def ask_site(sources: object) -> object:
@@ -112,7 +114,7 @@ def test_an_hour_that_clocks_repeat_adds_up_to_nothing_higher() -> None:
         (7200 - 3600 * nights).cast(pl.Int32).alias("utc_offset")
     )
     again = rows.filter(start.dt.hour() == 2).with_columns(pl.col("utc_offset") - 3600)
-    given = GrowthQuestion(law=Law.from_model("hyperpav"), target=Target())
+    given = GrowthQuestion(device_model=DeviceModel.from_model("hyperpav"), target=Target())
     plain, repeated = (
         site_growth(read(frame), given).to_dict()["limits"][0]["now"]
         for frame in (rows, pl.concat([rows, again]))

@@ -1,4 +1,4 @@
-"""A queue that was not measured: the range of the count, against laws that need no reading of it."""
+"""A queue that was not measured: the range of the count, against models that need no reading of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner
-from planner.demand import Law, chains
+from planner.demand import DeviceModel, chains
 from planner.errors import InfeasibleError
 from planner.interval import Interval
 from planner.measurements import Run, from_numbers
@@ -19,7 +19,7 @@ from planner.measurements.ends import MOST_USED, QUEUED
 from planner.sizing.need import need
 from tests.brief import examples
 
-EXACT = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+EXACT = DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.02)
 SERVICE = 1e-3
 
 
@@ -100,8 +100,8 @@ def test_no_growth_is_too_large_for_words(queue: float | None, growth: float, vo
     if queue is not None:
         queued = np.full(volumes, queue)
         run = replace(run, queued=Interval(queued, queued, queued), queue_shown=queued, ends=())
-    law = Law(inflation=0.176, redrive_time=7e-5, model_error=0.02)
-    (found,) = need([(run,)], law, growth=growth)
+    device_model = DeviceModel(inflation=0.176, redrive_time=7e-5, model_error=0.02)
+    (found,) = need([(run,)], device_model, growth=growth)
     if growth * 0.3 * volumes > 2e3:
         assert (found.count, found.exit_code) == (None, InfeasibleError.exit_code)
         assert "devices would be busy" in found.problem

@@ -231,7 +231,7 @@ def test_the_same_answer_gives_the_same_page() -> None:
 
 
 def test_a_site_without_pools_in_full_still_has_its_table() -> None:
-    answer: SiteAnswer = replace(made.site(2, 96), law=None)
+    answer: SiteAnswer = replace(made.site(2, 96), device_model=None)
     page = joined([part_of(answer, "p0")], [answer], command="", sources=[])
     assert "P&lt;/script&gt;" in page.html
     assert page.exit_code == 1

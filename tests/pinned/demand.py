@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from planner.demand import Law, Target, point_and_range, read_several, read_volumes
+from planner.demand import DeviceModel, Target, point_and_range, read_several, read_volumes
 from planner.demand.candidates import Candidates
 from planner.demand.drawn_pool import DrawnPool, PoolRow
 from planner.demand.pooled import read_pool_at_several
@@ -19,7 +19,7 @@ TARGETS = ({}, {}, {"wait_share": 0.2}, {"queued": 0.1}, {"wait": 2e-4})
 
 
 def cases() -> dict[str, Any]:
-    """Groups of volumes under one law, and pools."""
+    """Groups of volumes under one model, and pools."""
     random = Random("demand")
     found = {f"volumes {k}": _volumes(random, k) for k in range(VOLUMES)}
     return found | {f"demand of a pool {k}": _pool(random, k) for k in range(POOLS)}
@@ -27,15 +27,15 @@ def cases() -> dict[str, Any]:
 
 def answer(case: dict[str, Any]) -> Any:
     """Counts, what decides them, and predictions."""
-    law = Law(inflation=case["inflation"], redrive_time=case["gap"], model_error=0.03)
+    device_model = DeviceModel(inflation=case["inflation"], redrive_time=case["gap"], model_error=0.03)
     rows = [(*_intervals(row), row["aliases"]) for row in case["rows"]]
     target = Target(**case["target"])
     if case["pool"]:
-        return _of_pool(rows, law, case["growth"], target)
+        return _of_pool(rows, device_model, case["growth"], target)
     read = (
-        read_volumes(*rows[0][:3], aliases=rows[0][3], law=law)
+        read_volumes(*rows[0][:3], aliases=rows[0][3], device_model=device_model)
         if len(rows) == 1
-        else read_several(rows, law=law)
+        else read_several(rows, device_model=device_model)
     )
     return _of_volumes(read.grown(case["growth"]) if case["growth"] else read, target)
 
@@ -54,11 +54,11 @@ def _of_volumes(read: Candidates, target: Target) -> Any:
     }  # fmt: skip
 
 
-def _of_pool(rows: list[Any], law: Law, growth: float, target: Target) -> Any:
+def _of_pool(rows: list[Any], device_model: DeviceModel, growth: float, target: Target) -> Any:
     found: DrawnPool = (
-        read_pool(*rows[0][:3], aliases=rows[0][3], law=law, growth=growth)
+        read_pool(*rows[0][:3], aliases=rows[0][3], device_model=device_model, growth=growth)
         if len(rows) == 1
-        else read_pool_at_several([PoolRow(*row) for row in rows], law=law, growth=growth)
+        else read_pool_at_several([PoolRow(*row) for row in rows], device_model=device_model, growth=growth)
     )
     ahead = found.predict([0, 1, 2, 4, 8, 16])
     return {

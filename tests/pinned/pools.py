@@ -30,7 +30,11 @@ def answer(case: dict[str, Any]) -> Any:
     except (InputError, ConvergenceError) as error:
         return {"refused": type(error).__name__, "argument": getattr(error, "argument", None)}
     figures = {name: getattr(found, name) for name in found.quantities() if name != "residual"}
-    figures |= {"free": found.free_alias_law[..., :4], "method": found.method, "stable": found.stable}
+    figures |= {
+        "free": found.free_alias_distribution[..., :4],
+        "method": found.method,
+        "stable": found.stable,
+    }
     with np.errstate(invalid="ignore"):
         shown: Performance = performance(found)
     figures["marks"] = [shown.fewest_free, shown.most_free]

@@ -26,7 +26,7 @@ from planner.reports import read_devices
 REQUESTERS = 3
 EVENTS = 500_000
 SEED = 5
-LAW_ERROR = 0.02  # relative; of present I/Os for a queue: the floor of `planner calibrate`
+MODEL_ERROR = 0.02  # relative; of present I/Os for a queue: the floor of `planner calibrate`
 PART_ROUNDING = 0.1e-3 / np.sqrt(12.0)  # of each of the three parts of a service time [s]
 RUNS = ("522A-0-aliases", "522A-2-aliases", "pool-0-aliases", "pool-8-aliases", "pool-16-aliases")
 START = (0.153e-3, 1.288e-3, 0.16, 0.059e-3)
@@ -144,7 +144,7 @@ def published(name):
         len(groups[0]),
         len(groups[1]),
         np.array([*rates, *service, queue]),
-        np.hypot(rounding, LAW_ERROR),
+        np.hypot(rounding, MODEL_ERROR),
         present,
     )
 

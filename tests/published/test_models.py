@@ -97,7 +97,9 @@ def test_the_files_are_what_the_fits_write(
         assert (np.abs(found["covariance"] - covariance) <= UNNOTICED * np.outer(spread, spread)).all(), name
 
 
-def same_laws(found: Mapping[str, Mapping[str, float]], kept: Mapping[str, Mapping[str, float]]) -> None:
+def same_parameters(
+    found: Mapping[str, Mapping[str, float]], kept: Mapping[str, Mapping[str, float]]
+) -> None:
     assert found.keys() <= kept.keys()
     for name, law in found.items():
         assert law == pytest.approx(kept[name], rel=LAST_DIGIT), name
@@ -109,7 +111,7 @@ def test_a_law_that_was_fitted_with_a_run_left_out_is_what_the_fit_gives() -> No
     some = {"without pool-8-aliases.listing", "volume runs alone"}
     found = {each.name: hyperpav.fitted_without(each) for each in hyperpav.left_out() if each.name in some}
     assert found.keys() == some
-    same_laws(found, library.read_laws("hyperpav"))
+    same_parameters(found, library.read_parameters("hyperpav"))
 
 
 @pytest.mark.slow
@@ -119,7 +121,7 @@ def test_every_law_that_was_fitted_with_runs_left_out_is_what_the_fits_write(tmp
     written, kept = (tomllib.loads(each.read_text(encoding="utf-8"))
                      for each in (path, library.models_path("hyperpav").parent / "left-out" / path.name))  # fmt: skip
     assert list(written) == list(kept) == [each.name for each in hyperpav.left_out()]
-    same_laws(written, kept)
+    same_parameters(written, kept)
 
 
 def test_no_law_has_seen_the_run_that_judges_it() -> None:

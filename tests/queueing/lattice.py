@@ -87,15 +87,15 @@ def _recursion(network: LatticeNetwork, lattice: Lattice, without: dict[int, Arr
     service_rates = np.where(np.isinf(network.servers), 1.0, network.servers)
     # P(j requests at a station | population), j = 0..servers - 1; the empty network has none anywhere.
     idle = {k: np.zeros((scenarios, points, int(network.servers[k]))) for k in without}
-    for law in idle.values():
-        law[:, 0, 0] = 1.0
+    for distribution in idle.values():
+        distribution[:, 0, 0] = 1.0
     for here in lattice.levels():
         for r in range(classes):
             at = here[lattice.points[here, r] > 0]
             before = at - lattice.strides[r]
             ahead = 1 + queues * queue[:, before]
-            for k, law in idle.items():
-                ahead[..., k] += law[:, before, :-1] @ np.arange(law.shape[-1] - 1, 0, -1)
+            for k, distribution in idle.items():
+                ahead[..., k] += distribution[:, before, :-1] @ np.arange(distribution.shape[-1] - 1, 0, -1)
             residence[:, at, r] = network.demands[:, None, r] / service_rates * ahead
             time = network.think[:, None, r] + residence[:, at, r].sum(-1)
             with np.errstate(divide="ignore"):  # a part of a network may take no time at all
@@ -103,23 +103,25 @@ def _recursion(network: LatticeNetwork, lattice: Lattice, without: dict[int, Arr
         with np.errstate(invalid="ignore"):
             flow = throughput[:, here, :, None] * residence[:, here]
         queue[:, here] = np.where(np.isfinite(flow), flow, 0).sum(-2)
-        for k, law in idle.items():
-            _next_law(law, network.demands[..., k], throughput, without[k], lattice, here)
+        for k, distribution in idle.items():
+            _next_law(distribution, network.demands[..., k], throughput, without[k], lattice, here)
     return throughput, residence
 
 
 def _next_law(
-    law: Array, demand: Array, throughput: Array, without: Array, lattice: Lattice, here: Indices
+    distribution: Array, demand: Array, throughput: Array, without: Array, lattice: Lattice, here: Indices
 ) -> None:
     """P(j | n) = sum over classes of D X / j P(j - 1 | n - 1), and P(0 | n) from the network without the station."""
     first = np.argmax(lattice.points[here] > 0, axis=-1)
     before = here - lattice.strides[first]
-    law[:, here, 0] = law[:, before, 0] * (throughput[:, here, first] / without[:, here, first])
+    distribution[:, here, 0] = distribution[:, before, 0] * (
+        throughput[:, here, first] / without[:, here, first]
+    )
     for r in range(lattice.strides.size):
         at = here[lattice.points[here, r] > 0]
         passing = demand[:, None, r] * throughput[:, at, r]
-        for j in range(1, law.shape[-1]):
-            law[:, at, j] += passing / j * law[:, at - lattice.strides[r], j - 1]
+        for j in range(1, distribution.shape[-1]):
+            distribution[:, at, j] += passing / j * distribution[:, at - lattice.strides[r], j - 1]
 
 
 def full_population(demands: Array, population: Indices, think: Array, servers: Array) -> tuple[Array, Array]:

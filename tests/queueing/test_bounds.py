@@ -141,18 +141,23 @@ def test_no_rate_of_a_saturated_pool_is_negative():
 def test_an_answer_out_of_balance_goes_on_to_the_next_method(monkeypatch):
     """The field lacks 2 % of the requesters of the first volume; the exact chain takes over."""
     monkeypatch.setattr(methods, "may_be_crowded", lambda elements: elements.aliases < 0.0)
-    law = {"volumes": [1, 1], "population": [3, 9], "think_time": [1.5, 0.02], "service_time": 1.0}
-    exact = alias_pool(5, method="exact", **law)
+    distribution = {"volumes": [1, 1], "population": [3, 9], "think_time": [1.5, 0.02], "service_time": 1.0}
+    exact = alias_pool(5, method="exact", **distribution)
     for method in ("auto", "mean-field"):
-        pool = alias_pool(5, method=method, **law)
+        pool = alias_pool(5, method=method, **distribution)
         np.testing.assert_allclose(pool.service_time, 1.0, rtol=1e-9)
         np.testing.assert_allclose(pool.throughput, exact.throughput, rtol=1e-9)
 
 
 def test_slow_volumes_get_no_more_service_than_there_is():
     """With what aliases hold in place of what they serve it was 5.8 % more."""
-    law = {"volumes": [2, 1], "service_time": 1.0, "population": [8, 4], "think_time": [27.4, 0.00354]}
-    pool, exact = alias_pool(1, **law), alias_pool(1, method="exact", **law)
+    distribution = {
+        "volumes": [2, 1],
+        "service_time": 1.0,
+        "population": [8, 4],
+        "think_time": [27.4, 0.00354],
+    }
+    pool, exact = alias_pool(1, **distribution), alias_pool(1, method="exact", **distribution)
     np.testing.assert_allclose(pool.service_time, 1.0, rtol=0.01)
     np.testing.assert_allclose(pool.throughput, exact.throughput, rtol=0.01)
 
@@ -175,10 +180,10 @@ def test_a_load_that_just_fills_its_base_is_unstable_where_aliases_bring_nothing
 
 
 def test_every_imbalance_is_found():
-    law = {"volumes": [2, 1], "population": [2, 3], "think_time": [2.0, 1.0], "service_time": 1.0}
+    distribution = {"volumes": [2, 1], "population": [2, 3], "think_time": [2.0, 1.0], "service_time": 1.0}
     rest = {"arrival_rate": None, "inflation": 0.0, "redrive_time": 0.0}
-    pool = Elements.of_pools(check_pools(**law, **rest), np.zeros(1, dtype=int), np.ones(1))
-    steady = alias_pool([1], method="exact", **law)
+    pool = Elements.of_pools(check_pools(**distribution, **rest), np.zeros(1, dtype=int), np.ones(1))
+    steady = alias_pool([1], method="exact", **distribution)
     good = {
         "throughput": steady.throughput,
         "tries": steady.tries_rate,
@@ -189,13 +194,13 @@ def test_every_imbalance_is_found():
         "base_in_service": steady.base_in_service,
         "alias_in_service": steady.alias_in_service,
     }
-    laws = {"free_law": steady.free_alias_law, "residual": np.zeros(1)}
-    laws["stable"] = np.ones(1, dtype=bool)
-    assert imbalance(pool, Outcome(**good, **laws)) <= 1e-9
+    distributions = {"free_distribution": steady.free_alias_distribution, "residual": np.zeros(1)}
+    distributions["stable"] = np.ones(1, dtype=bool)
+    assert imbalance(pool, Outcome(**good, **distributions)) <= 1e-9
     for name, change in product(good, (1.0 + 20 * TOLERANCE, -1.0, NAN)):
         if name in ("tries", "fails", "base_pickups", "alias_pickups") and change > 0:
             continue  # no balance holds them from above
-        assert not balanced(pool, Outcome(**{**good, name: change * good[name]}, **laws))
+        assert not balanced(pool, Outcome(**{**good, name: change * good[name]}, **distributions))
 
 
 @pytest.mark.long
@@ -206,13 +211,13 @@ def test_every_imbalance_is_found():
 def test_pools_refuse_what_is_a_million_million_times_off(argument, worst):
     """A ten thousandth of that is answered, or said not to settle; nothing warns."""
     nan = np.nan
-    law = {"volumes": [2, 3], "population": [3.0, nan], "think_time": [1.0, nan], "arrival_rate": [nan, 0.3],
+    distribution = {"volumes": [2, 3], "population": [3.0, nan], "think_time": [1.0, nan], "arrival_rate": [nan, 0.3],
            "service_time": [1.0, 1.0], "inflation": 0.1, "redrive_time": 0.01}  # fmt: skip
 
     def asked(value):
-        given = law[argument]
+        given = distribution[argument]
         several = {"think_time": [value, nan], "arrival_rate": [nan, value]}.get(argument, [1.0, value])
-        return {**law, argument: several if isinstance(given, list) else value}
+        return {**distribution, argument: several if isinstance(given, list) else value}
 
     with pytest.raises(InputError, match=argument):
         alias_pool(2, **asked(worst))

@@ -94,8 +94,8 @@ def test_an_arrival_sees_the_station_with_one_requester_less(
     served = np.minimum(others, servers)
     logs = gammaln(population + 1) - gammaln(population - others + 1) - others * np.log(think)
     logs = logs - np.cumsum(np.log(np.maximum(served, 1)))
-    law = np.exp(logs - logs.max())
-    full = law[others >= servers].sum() / law.sum()
+    distribution = np.exp(logs - logs.max())
+    full = distribution[others >= servers].sum() / distribution.sum()
     assert np.isclose(steady.delay_probability, full, rtol=1e-10, atol=1e-280)
 
 
@@ -134,13 +134,16 @@ def test_a_thousand_requesters_more_change_the_method_but_not_the_law(inflation:
         served = np.minimum(n, servers)
         steps = np.log((population - n + 1) / think * (1 + inflation * (served - 1)) / served)
         logs = np.concatenate([[0.0], np.cumsum(steps)])
-        law = np.exp(logs - logs.max())
-        law /= law.sum()
+        distribution = np.exp(logs - logs.max())
+        distribution /= distribution.sum()
         present = np.arange(population + 1)
         assert np.isclose(
-            steady.queue_length, (law * np.maximum(present - servers, 0)).sum(), rtol=1e-9, atol=1e-200
+            steady.queue_length,
+            (distribution * np.maximum(present - servers, 0)).sum(),
+            rtol=1e-9,
+            atol=1e-200,
         )
-        assert np.isclose(steady.in_service, (law * np.minimum(present, servers)).sum(), rtol=1e-9)
+        assert np.isclose(steady.in_service, (distribution * np.minimum(present, servers)).sum(), rtol=1e-9)
         assert np.isclose(steady.throughput * (think + steady.response_time), population, rtol=1e-10)
 
 

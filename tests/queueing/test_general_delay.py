@@ -1,4 +1,4 @@
-"""Quantiles of M/G/c: M/M/c as a special case, known laws of one server, means, simulation, refusals."""
+"""Quantiles of M/G/c: M/M/c as a special case, known distributions of one server, means, simulation, refusals."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_one_server_with_deterministic_service_is_the_law_of_erlang(load: float,
 @pytest.mark.parametrize("load", [0.3, 0.9])
 @pytest.mark.parametrize("p", [1 - 1e-8, 1 - 1e-12])
 def test_rare_waits_with_deterministic_service_keep_their_digits(load: float, p: float) -> None:
-    """The law of Erlang (1909), as above, in as many digits as its sum loses."""
+    """The distribution of Erlang (1909), as above, in as many digits as its sum loses."""
     wait = float(mgc(load, 1.0, 1, 0.0).wait_quantile(p))
     with mpmath.workdps(300):
         rho, t = mpmath.mpf(load), mpmath.mpf(wait)

@@ -234,7 +234,7 @@ def simulated_wait(load: float, servers: int, scv: float, seed: int) -> tuple[fl
 
 
 def service(generator: np.random.Generator, scv: float, size: int) -> Array:
-    """Draw from the two-moment law."""
+    """Draw from the two-moment distribution."""
     if scv == 0:
         return np.ones(size)
     if scv > 1:

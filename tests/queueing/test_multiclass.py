@@ -171,7 +171,7 @@ def test_the_linearizer_solves_the_equations_of_chandy_and_neuse(
 
 @pytest.mark.long
 def test_the_linearizer_solves_scenarios_side_by_side_as_each_alone() -> None:
-    """Alone, a station with one server or with one for everybody takes no law of who is there: its own formula."""
+    """Alone, a station with one server or with one for everybody needs no distribution of who is there."""
     servers = np.array([[1, 1], [2, 1], [np.inf, 1], [1, 3], [3, np.inf], [2, 2]])
     population = np.array([[5, 4], [3, 0], [7, 2], [30, 1], [1, 1], [6, 6]])
     demands = np.array([[0.4, 0.9], [0.7, 0.1]])
@@ -184,7 +184,7 @@ def test_the_linearizer_solves_scenarios_side_by_side_as_each_alone() -> None:
             demands, people, 0.5, servers[k], copies=copies, open_load=load, method="linearizer"
         )
         assert np.allclose(together.queue_length[k], alone.queue_length, rtol=1e-7, atol=1e-9)
-        # The law of open ones reaches to the largest population of those that are asked together.
+        # The distribution of open ones reaches to the largest population of those that are asked together.
         assert np.allclose(together.open_number[k], alone.open_number, rtol=1e-3)
 
 
@@ -268,7 +268,7 @@ def test_open_requests_beside_closed_ones_are_the_balance_of_the_whole_chain() -
 
 
 def test_a_station_with_a_server_for_everybody_is_a_delay() -> None:
-    """Nobody ever waits there, so that no law of who is there is needed, but with open requests beside."""
+    """Nobody ever waits there, so that no distribution of who is there is needed, but with open requests beside."""
     nobody = np.zeros(2)
     assert multi_server_rates(np.array([3.0, 4.0]), 3, nobody) is None
     assert multi_server_rates(np.array([np.inf, np.inf]), 9, nobody) is None

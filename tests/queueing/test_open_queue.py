@@ -146,11 +146,11 @@ def test_quantiles_are_infinite_where_saturated_and_broadcast_against_the_result
 
 def slow_levels(rate: float, service: float, servers: int, inflation: float) -> tuple[float, float]:
     """Mean waiting and in service by summing many levels of the birth and death chain: by definition."""
-    law, queue, busy, total = 1.0, 0.0, 0.0, 1.0
+    distribution, queue, busy, total = 1.0, 0.0, 0.0, 1.0
     for n in range(1, 4000):
         m = min(n, servers)
-        law *= rate * service * (1 + inflation * (m - 1)) / m
-        total, queue, busy = total + law, queue + law * (n - m), busy + law * m
+        distribution *= rate * service * (1 + inflation * (m - 1)) / m
+        total, queue, busy = total + distribution, queue + distribution * (n - m), busy + distribution * m
     return queue / total, busy / total
 
 

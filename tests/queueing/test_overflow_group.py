@@ -1,4 +1,4 @@
-"""The overflow group against laws of the textbook, the exact chain of its counters, and a pool without queues."""
+"""The overflow group against textbook distributions, the exact chain of its counters, and a pool without queues."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ def test_poisson(load: float, servers: int) -> None:
 @given(LOADS, PEAKEDNESSES, st.integers(0, 80))
 def test_negative_binomial(load: float, peakedness: float, servers: int) -> None:
     group = overflow_group(load, peakedness, servers)
-    law = stats.nbinom(load / (peakedness - 1.0), 1.0 / peakedness)
-    k = np.arange(group.law.shape[-1])
-    assert group.law == pytest.approx(law.pmf(k), rel=1e-6, abs=1e-9)
-    beyond = (k[k > servers] * law.pmf(k[k > servers])).sum() / load  # flow up from k is flow down from k + 1
+    distribution = stats.nbinom(load / (peakedness - 1.0), 1.0 / peakedness)
+    k = np.arange(group.distribution.shape[-1])
+    assert group.distribution == pytest.approx(distribution.pmf(k), rel=1e-6, abs=1e-9)
+    beyond = (
+        k[k > servers] * distribution.pmf(k[k > servers])
+    ).sum() / load  # flow up from k is flow down from k + 1
     assert group.fail_fraction == pytest.approx(beyond, rel=1e-6, abs=1e-8)
 
 
@@ -42,11 +44,11 @@ def test_binomial(sources: int, share: float, servers: int) -> None:
 @given(LOADS, st.floats(0.01, 4.0), st.integers(1, 40))
 def test_the_law_keeps_what_it_was_given(load: float, peakedness: float, servers: int) -> None:
     group = overflow_group(load, peakedness, servers)
-    k = np.arange(group.law.shape[-1])
-    assert group.law.sum() == pytest.approx(1.0)
-    assert group.law @ k == pytest.approx(load, rel=1e-6)
+    k = np.arange(group.distribution.shape[-1])
+    assert group.distribution.sum() == pytest.approx(1.0)
+    assert group.distribution @ k == pytest.approx(load, rel=1e-6)
     if peakedness >= 1.0:  # below, whole requests may not come as evenly
-        assert group.law @ (k - load) ** 2 == pytest.approx(load * peakedness, rel=1e-5)
+        assert group.distribution @ (k - load) ** 2 == pytest.approx(load * peakedness, rel=1e-5)
     shares = group.fail_fraction_with(np.arange(60))
     assert (np.diff(shares) <= 1e-15).all()
     assert shares[servers] == pytest.approx(group.fail_fraction, rel=1e-9, abs=1e-12)
@@ -56,10 +58,10 @@ def test_the_law_keeps_what_it_was_given(load: float, peakedness: float, servers
 def test_requests_come_as_evenly_as_whole_ones_can(load: float, peakedness: float) -> None:
     """Nothing with a mean of .1 varies by less than what is one in a tenth of all cases: a variance of .09, not .05."""
     group = overflow_group(load, peakedness, 3)
-    k = np.arange(group.law.shape[-1])
-    assert group.law @ k == pytest.approx(load, rel=1e-12)
+    k = np.arange(group.distribution.shape[-1])
+    assert group.distribution @ k == pytest.approx(load, rel=1e-12)
     part = load % 1
-    assert group.law @ (k - load) ** 2 == pytest.approx(part * (1 - part), rel=0.06)
+    assert group.distribution @ (k - load) ** 2 == pytest.approx(part * (1 - part), rel=0.06)
 
 
 def test_elements_are_scalars() -> None:
@@ -76,25 +78,29 @@ def test_elements_are_scalars() -> None:
 def test_dispersions_against_the_chain_itself(load: float, peakedness: float, servers: int) -> None:
     """Variance of counts of a Markov-modulated arrival process, by the deviation matrix of the generator."""
     group = overflow_group(load, peakedness, servers)
-    size = group.law.size
-    up = np.where(group.law > 0, group.flow / np.where(group.law > 0, group.law, 1.0), 0.0)
+    size = group.distribution.size
+    up = np.where(
+        group.distribution > 0, group.flow / np.where(group.distribution > 0, group.distribution, 1.0), 0.0
+    )
     up[-1] = 0.0
     generator = np.diag(up[:-1], 1) + np.diag(np.arange(1.0, size), -1)
     generator -= np.diag(generator.sum(axis=1))
-    flat = np.outer(np.ones(size), group.law)
+    flat = np.outer(np.ones(size), group.distribution)
     deviation = linalg.inv(flat - generator) - flat
     jumps = np.diag(up[:-1], 1)
     fails = jumps * (np.arange(size) >= servers)[:, None]
 
     def covariance(one: np.ndarray, other: np.ndarray) -> float:
         both = (
-            float(group.law @ (one * (other > 0)).sum(axis=1))
+            float(group.distribution @ (one * (other > 0)).sum(axis=1))
             if one is other
-            else float(group.law @ fails.sum(axis=1))
+            else float(group.distribution @ fails.sum(axis=1))
         )
-        return both + float(group.law @ (one @ deviation @ other + other @ deviation @ one) @ np.ones(size))
+        return both + float(
+            group.distribution @ (one @ deviation @ other + other @ deviation @ one) @ np.ones(size)
+        )
 
-    tries_mean, fails_mean = group.law @ jumps.sum(axis=1), group.law @ fails.sum(axis=1)
+    tries_mean, fails_mean = group.distribution @ jumps.sum(axis=1), group.distribution @ fails.sum(axis=1)
     tries, failing, joint = group.dispersions()
     assert tries == pytest.approx(covariance(jumps, jumps) / tries_mean, rel=1e-6)
     assert failing == pytest.approx(covariance(fails, fails) / fails_mean, rel=1e-6)
@@ -116,40 +122,40 @@ def test_rare_marks_against_the_chain_itself() -> None:
             states = level + 2
             generator = np.diag(up[: states - 1], 1) + np.diag(np.arange(1.0, states), -1)
             generator -= np.diag(up[:states] + np.arange(states))
-            exact = float(group.law[:states] @ linalg.expm(interval * generator) @ np.ones(states))
+            exact = float(group.distribution[:states] @ linalg.expm(interval * generator) @ np.ones(states))
             assert cumulated[level] == pytest.approx(exact, abs=0.01)
 
 
 def test_rare_lows_against_the_chain_itself() -> None:
     """No request of an interval finds n busy or fewer: the chain that ends where one does, by its exponential."""
     rate, most = 8.0, 40
-    law = stats.poisson.pmf(np.arange(most), rate)
+    distribution = stats.poisson.pmf(np.arange(most), rate)
     generator = np.diag(np.full(most - 1, rate), 1) + np.diag(np.arange(1.0, most), -1)
     generator -= np.diag(generator.sum(axis=1))
     for interval in (20.0, 100.0):
-        cumulated = np.cumsum(fewest_found(law, rate * law, interval, 20))
+        cumulated = np.cumsum(fewest_found(distribution, rate * distribution, interval, 20))
         for level in (0, 1):
             going = generator.copy()
             going[np.arange(level + 1), np.arange(level + 1) + 1] = 0.0  # a request that finds so few ends it
-            exact = float(law @ linalg.expm(interval * going) @ np.ones(most))
+            exact = float(distribution @ linalg.expm(interval * going) @ np.ones(most))
             assert 1.0 - cumulated[level] == pytest.approx(exact, abs=0.02)
 
 
 @given(LOADS, st.floats(0.2, 3.0), st.integers(1, 30), st.floats(0.1, 1e6))
 def test_marks_are_laws(load: float, peakedness: float, servers: int, tries: float) -> None:
     group = overflow_group(load, peakedness, servers)
-    for law in (group.most_found(tries), group.fewest_found(tries)):
-        assert (law >= 0.0).all()
-        assert law.sum() == pytest.approx(1.0)
+    for distribution in (group.most_found(tries), group.fewest_found(tries)):
+        assert (distribution >= 0.0).all()
+        assert distribution.sum() == pytest.approx(1.0)
     states = np.arange(servers + 1)
     assert group.most_found(10 * tries) @ states >= group.most_found(tries) @ states - 1e-9
     assert group.fewest_found(10 * tries) @ states <= group.fewest_found(tries) @ states + 1e-9
 
 
 def test_a_level_that_is_certain() -> None:
-    law, flow = np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 5.0])
-    assert most_found(law, flow, 10.0, 2) == pytest.approx([0.0, 0.0, 1.0])
-    assert fewest_found(law, flow, 10.0, 2) == pytest.approx([0.0, 0.0, 1.0])
+    distribution, flow = np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 5.0])
+    assert most_found(distribution, flow, 10.0, 2) == pytest.approx([0.0, 0.0, 1.0])
+    assert fewest_found(distribution, flow, 10.0, 2) == pytest.approx([0.0, 0.0, 1.0])
 
 
 @pytest.mark.parametrize("servers", [6, 8, 10])
@@ -184,6 +190,6 @@ def test_other_numbers_of_servers_are_whole_ones(servers: object) -> None:
 @pytest.mark.parametrize("tries", [-1.0, float("nan"), None])
 def test_tries_of_an_interval_are_numbers(tries: object) -> None:
     group = overflow_group(3.0, 1.0, 8)
-    for law in (group.most_found, group.fewest_found):
+    for distribution in (group.most_found, group.fewest_found):
         with pytest.raises(InputError, match="tries"):
-            law(tries)  # type: ignore[arg-type]
+            distribution(tries)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from mpmath import mp, mpf
 
 from planner.queueing._levels import dwell_times, stationary
 from planner.queueing.pools.exact import lumped, open_chain
-from planner.queueing.pools.exact.lumped import solve_lumped, solve_single_open, stationary_law
+from planner.queueing.pools.exact.lumped import solve_lumped, solve_single_open, stationary_distribution
 from planner.queueing.pools.exact.open_chain import solve_open_chain
 from planner.queueing.pools.pool import check_pools
 
@@ -30,8 +30,8 @@ def steps_of(size):
 def test_a_chain_keeps_states_of_probability_1e_minus_280(size):
     rise = 10.0 ** (-280.0 / size)
     rates = np.append(np.full(size - 1, rise), np.ones(size - 1))
-    law, _ = stationary_law(*steps_of(size), rates, size)
-    np.testing.assert_allclose(law / law[0], rise ** np.arange(size), rtol=1e-8)
+    distribution, _ = stationary_distribution(*steps_of(size), rates, size)
+    np.testing.assert_allclose(distribution / distribution[0], rise ** np.arange(size), rtol=1e-8)
 
 
 def test_a_chain_that_mixes_is_solved_by_sweeps_alone(monkeypatch):
@@ -43,8 +43,8 @@ def test_a_chain_that_mixes_is_solved_by_sweeps_alone(monkeypatch):
     monkeypatch.setattr(lumped, "_direct", refused)
     size = 150
     rates = np.append(np.full(size - 1, 0.5), np.ones(size - 1))
-    law, _ = stationary_law(*steps_of(size), rates, size)
-    np.testing.assert_allclose(law[:40] / law[0], 0.5 ** np.arange(40), rtol=1e-6)
+    distribution, _ = stationary_distribution(*steps_of(size), rates, size)
+    np.testing.assert_allclose(distribution[:40] / distribution[0], 0.5 ** np.arange(40), rtol=1e-6)
 
 
 def test_a_block_that_is_hardly_ever_left():
@@ -57,7 +57,7 @@ def test_a_block_that_is_hardly_ever_left():
 
 
 def test_states_that_are_left_for_good_have_no_weight():
-    """The first state leads to the others and none of them back: they have the law of a chain of their own."""
+    """The first state leads to the others and none of them back: they have the distribution of a chain of their own."""
     moves = np.array([[0.0, 5.0, 1.0], [0.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
     np.testing.assert_allclose(stationary(moves[None])[0], [0.0, 0.6, 0.4], rtol=1e-14)
     np.testing.assert_allclose(stationary(np.array([[[0.0, 1.0], [0.0, 0.0]]]))[0], [0.0, 1.0])
@@ -74,20 +74,23 @@ def test_fails_of_an_open_volume_with_many_aliases():
 
 
 def test_flows_of_open_volumes_balance_at_every_number_of_aliases(monkeypatch):
-    """``p(D+1) (D+1) = tries(D)`` down to the rarest D; with 100 aliases the law overflowed."""
+    """``p(D+1) (D+1) = tries(D)`` down to the rarest D; with 100 aliases the distribution overflowed."""
     found = []
     monkeypatch.setattr(open_chain, "_outcome", lambda *summed: found.append(summed))
     for rate, aliases in ((0.001, 30), (0.001, 100), (0.7, 40)):
         solve_open_chain(pool_of([2], arrival_rate=[rate]), aliases)
-        _, levels, kept, laws, _ = found.pop()
-        law = np.array([each.sum() for each in laws])
+        _, levels, kept, distributions, _ = found.pop()
+        distribution = np.array([each.sum() for each in distributions])
         tries = np.array([
-            (each @ (levels.arrivals(level) * (level.own > 0))).sum() for level, each in zip(kept, laws, strict=True)
+            (each @ (levels.arrivals(level) * (level.own > 0))).sum()
+            for level, each in zip(kept, distributions, strict=True)
         ])  # fmt: skip
         busy = np.arange(1.0, aliases)
-        seen = law[1:aliases] > 1e-290
+        seen = distribution[1:aliases] > 1e-290
         assert seen.sum() > 20
-        np.testing.assert_allclose((law[1:aliases] * busy)[seen], tries[: aliases - 1][seen], rtol=1e-10)
+        np.testing.assert_allclose(
+            (distribution[1:aliases] * busy)[seen], tries[: aliases - 1][seen], rtol=1e-10
+        )
 
 
 def test_requesters_that_hardly_ever_come_together():
@@ -95,6 +98,6 @@ def test_requesters_that_hardly_ever_come_together():
     people, think = 6, 1e8
     outcome = solve_lumped(pool_of([1], [people], [think]), people - 1)
     alone = 1.0 / (1.0 + think)
-    whole = outcome.free_law @ np.arange(people)[::-1] + outcome.base_in_service[0]
+    whole = outcome.free_distribution @ np.arange(people)[::-1] + outcome.base_in_service[0]
     assert whole == pytest.approx(people * alone, rel=1e-10)
-    assert 0.0 < outcome.free_law[0] < factorial(people) * alone ** (people - 1)
+    assert 0.0 < outcome.free_distribution[0] < factorial(people) * alone ** (people - 1)

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.measurements.read import read
 from planner.site.example import example_volumes
 from planner.site.growth.limits import GrowthQuestion, site_growth
@@ -26,7 +26,9 @@ def main(pools: int = 200, workers: int | None = None) -> None:
         measured = read(path)
     begin, used = time.monotonic(), cpu_seconds()
     found = site_growth(
-        measured, GrowthQuestion(law=Law.from_model("hyperpav"), target=Target()), workers=workers
+        measured,
+        GrowthQuestion(device_model=DeviceModel.from_model("hyperpav"), target=Target()),
+        workers=workers,
     )
     print(
         f"{pools} pools, {len(found.limits)} limits: {time.monotonic() - begin:.1f} s by the clock, "

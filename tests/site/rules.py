@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.measurements.choose import groups_of, rows_of
 from planner.site.parts import SitePart
 from planner.site.pool_need import PoolNeed
@@ -34,14 +34,14 @@ class Judged:
 
 def judged(drawn: SimulatedPool) -> Judged | None:
     """One pool; None where the planner has no answer."""
-    law = Law(inflation=drawn.inflation, redrive_time=drawn.gap, model_error=MODEL_ERROR)
+    device_model = DeviceModel(inflation=drawn.inflation, redrive_time=drawn.gap, model_error=MODEL_ERROR)
     frame = drawn.frame()
     groups = groups_of(frame.lazy())
     part = SitePart(
         name="pool",
         groups=tuple(groups),
         frame=rows_of(frame.lazy(), groups),
-        law=law,
+        device_model=device_model,
         target=Target(),
         meet=1.0,
     )

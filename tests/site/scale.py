@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from planner.demand import Law
+from planner.demand import DeviceModel
 from planner.errors import PlannerError
 from planner.measurements import Run
 from planner.measurements.choose import groups_of, rows_of
@@ -51,7 +51,7 @@ def main(pools: int, volumes: int, intervals: int, *sorts: str) -> None:
         answer = site(Path(folder) / "archive")
         seconds = cpu_seconds() - begin
     groups = groups_of(frame.lazy())
-    law, whole, many = Law.from_model("hyperpav"), 0.0, 0
+    device_model, whole, many = DeviceModel.from_model("hyperpav"), 0.0, 0
     for _, pool in over_time(rows_of(frame.lazy(), groups), groups):
         assert not isinstance(pool, str)
         for k in np.linspace(0, intervals - 1, WHOLE).round().astype(int):
@@ -59,7 +59,7 @@ def main(pools: int, volumes: int, intervals: int, *sorts: str) -> None:
             begin = cpu_seconds()
             if isinstance(run, Run):
                 with suppress(PlannerError):  # a count that cannot be solved costs as well
-                    aliases(run, law)
+                    aliases(run, device_model)
                 whole, many = whole + cpu_seconds() - begin, many + 1
     full = sum(each.solved_in_full for each in answer.pools)
     peak = (

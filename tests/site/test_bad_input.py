@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from planner.cli import main
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.errors import ReportError
 from planner.interval import Interval
 from planner.measurements.choose import groups_of, rows_of
@@ -26,7 +26,7 @@ from planner.site.pool_need import notes_of as notes_of_runs
 from planner.site.question import site
 from tests.checkout import ROOT
 
-GIVEN = GrowthQuestion(law=Law.from_model("hyperpav"), target=Target())
+GIVEN = GrowthQuestion(device_model=DeviceModel.from_model("hyperpav"), target=Target())
 MONTH = 30  # days ahead: where the trend of a few days leads in five years takes minutes to solve
 JUMP = datetime(2026, 1, 12)
 NOT_MEASURED = "0005-0006"

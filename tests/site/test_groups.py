@@ -8,14 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.measurements.choose import POOL, SYSTEM, VOLUME, groups_of, rows_of
 from planner.measurements.over_time import over_time
 from planner.site.parts import SitePart
 from planner.site.question import need_of
 from tests.site.large_site import pool_rows
 
-LAW = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+DEVICE = DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.02)
 
 
 def small(**changes: object) -> pl.DataFrame:
@@ -35,7 +35,11 @@ def need(frame: pl.DataFrame) -> object:
     """Of the only group of a table."""
     groups = groups_of(frame.lazy())
     part = SitePart(
-        name="one", groups=tuple(groups), frame=rows_of(frame.lazy(), groups), law=LAW, target=Target()
+        name="one",
+        groups=tuple(groups),
+        frame=rows_of(frame.lazy(), groups),
+        device_model=DEVICE,
+        target=Target(),
     )
     (found,) = need_of(part)
     return found

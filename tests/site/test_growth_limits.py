@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.errors import InputError, ReportError
 from planner.measurements.collect import collect
 from planner.measurements.read import Measured, read
@@ -26,7 +26,7 @@ from tests.checkout import ROOT
 
 @pytest.fixture(scope="module")
 def given() -> GrowthQuestion:
-    return GrowthQuestion(law=Law.from_model("hyperpav"), target=Target())
+    return GrowthQuestion(device_model=DeviceModel.from_model("hyperpav"), target=Target())
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def short_pool(days: int) -> Measured:
 @pytest.mark.long
 @pytest.mark.parametrize("days", [3, 20])
 def test_a_pool_whose_whole_range_is_short_today_was_short_on_the_last_day_at_the_latest(days: int) -> None:
-    given = GrowthQuestion(law=Law.from_model("hyperpav"), target=Target())
+    given = GrowthQuestion(device_model=DeviceModel.from_model("hyperpav"), target=Target())
     answer = site_growth(short_pool(days), given, rate=0.2, workers=1)
     short = by_name(answer)["aliases of pool P1"]
     assert (

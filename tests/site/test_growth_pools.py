@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.interval import Interval
 from planner.measurements.read import read
 from planner.reports import schema
@@ -30,8 +30,8 @@ from planner.site.series import SeriesLabel
 from planner.sizing.need import need
 from tests.checkout import ROOT
 
-LAW = Law.from_model("hyperpav")
-GIVEN = GrowthQuestion(law=LAW, target=Target())
+DEVICE_MODEL = DeviceModel.from_model("hyperpav")
+GIVEN = GrowthQuestion(device_model=DEVICE_MODEL, target=Target())
 SITE = ROOT / "docs" / "examples" / "site.csv"
 HOURLY = np.arange("2026-03-02", "2026-03-05", dtype="datetime64[h]").astype("datetime64[us]")
 
@@ -173,15 +173,20 @@ def question(rows: pl.DataFrame, number: int = 1, reach: float = 1.6) -> PoolQue
 @pytest.mark.long
 def test_loads_of_limits_are_where_one_alias_more_is_needed(rows: pl.DataFrame) -> None:
     asked = question(rows)
-    (pool,) = decided_pools(PoolQuestions(name="", pools=(asked,), law=LAW, target=Target()))
+    (pool,) = decided_pools(
+        PoolQuestions(name="", pools=(asked,), device_model=DEVICE_MODEL, target=Target())
+    )
     assert not isinstance(pool, str)
-    (found,) = answer_pools([asked], LAW, Target())
+    (found,) = answer_pools([asked], DEVICE_MODEL, Target())
     aliases, addresses = found.goals
     assert (aliases.limit, addresses.limit) == (3.0, 256.0)
     times = [end / asked.now for end in (aliases.load.low, aliases.load.value, aliases.load.high)]
     assert times == sorted(times)
     within, above, at_ahead, much = need(
-        [(pool.run,)] * 4, LAW, growth=[times[1] - 1, times[1] * (1 + NEARNESS) - 1, 0.1, 0.6], ranges=False
+        [(pool.run,)] * 4,
+        DEVICE_MODEL,
+        growth=[times[1] - 1, times[1] * (1 + NEARNESS) - 1, 0.1, 0.6],
+        ranges=False,
     )
     assert (within.count, above.count) == (3, 4)
     assert (aliases.needs[0].value, aliases.needs[1].value) == (aliases.now, at_ahead.count)
@@ -195,7 +200,7 @@ def test_loads_of_limits_are_where_one_alias_more_is_needed(rows: pl.DataFrame) 
 def test_a_limit_that_is_passed_already_lies_below_the_load_of_today(rows: pl.DataFrame) -> None:
     queues = [pl.lit(None, pl.Float64).alias(name) for name in ("queued_low", "queued", "queued_high")]
     none = rows.with_columns(pl.lit(1, pl.UInt16).alias("pool_aliases"), *queues)
-    (found,) = answer_pools([question(none, reach=1.0)], LAW, Target())
+    (found,) = answer_pools([question(none, reach=1.0)], DEVICE_MODEL, Target())
     assert found.goals[0].now is not None
     assert found.goals[0].now > found.goals[0].limit == 1.0  # type: ignore[operator]
     assert 0 < found.goals[0].load.value < 500.0
@@ -208,7 +213,7 @@ def test_a_pool_that_cannot_be_read_is_named_and_the_others_are_answered(rows: p
     )
     idle = rows.with_columns(pl.lit(0.0).alias("io_rate"))
     asked = [question(rows, 1, reach=1.0), question(broken, 2), question(idle, 3)]
-    first, second, third = answer_pools(asked, LAW, Target())
+    first, second, third = answer_pools(asked, DEVICE_MODEL, Target())
     assert [goal.measured.what for goal in first.goals] == ["aliases of pool P1", "addresses of pool P1"]
     assert second.goals == third.goals == ()
     assert second.notes[0].startswith("I/O rate of pool P2 of SYS1 has no answer")
@@ -234,6 +239,9 @@ def test_many_pools_have_the_same_answers_in_processes(rows: pl.DataFrame) -> No
         def parts(goal: Goal) -> tuple[Any, ...]:
             return goal.series, goal.now, goal.limit, goal.load, goal.needs
 
-        return [[parts(goal) for goal in each.goals] for each in answer_pools(asked, LAW, Target(), workers)]
+        return [
+            [parts(goal) for goal in each.goals]
+            for each in answer_pools(asked, DEVICE_MODEL, Target(), workers)
+        ]
 
     assert plain(1) == plain(2)

@@ -17,7 +17,7 @@ import pytest
 import planner
 from planner.answer import record
 from planner.cli import main
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.errors import ConvergenceError, InputError, ReportError
 from planner.measurements import Run
 from planner.measurements.choose import POOL, Group, rows_of
@@ -36,7 +36,7 @@ from planner.supply import judge
 from tests.checkout import ROOT
 from tests.site.large_site import pool_rows, site_rows
 
-LAW = Law(inflation=0.16, redrive_time=5e-5, model_error=0.02)
+DEVICE = DeviceModel(inflation=0.16, redrive_time=5e-5, model_error=0.02)
 KEYS = [
     "system", "pool", "volumes", "in_use", "needed_worst", "needed_99", "needed_95", "needed_low", "needed_high",
     "verdict", "worst_start", "intervals", "busy_intervals", "solved_in_full",
@@ -99,7 +99,11 @@ def test_worst_interval_is_the_worst_of_all_full_answers(frame: pl.DataFrame) ->
     ((_, pool),) = over_time(rows_of(frame.lazy(), [P1]), [P1])
     assert not isinstance(pool, str)
     every = np.array(
-        [aliases(run, Law.from_model("hyperpav")).recommended for run in pool.runs if isinstance(run, Run)]
+        [
+            aliases(run, DeviceModel.from_model("hyperpav")).recommended
+            for run in pool.runs
+            if isinstance(run, Run)
+        ]
     )
     assert need.needed_worst == every.max()
     busy = need.series.busy
@@ -279,7 +283,7 @@ def test_supply_counters_of_the_interval_that_decides_decide(
 
 @pytest.mark.long
 def test_track_record_compares_equal_loads() -> None:
-    """A pool of Poisson arrivals that gets aliases: its response is told, and measured as the law has it."""
+    """A pool of Poisson arrivals that gets aliases: its response is told, and measured as the model has it."""
     before = pool_rows("steady", seed=8, volumes=2, intervals=6)
     later = before.with_columns(
         pl.col("start") + timedelta(days=7), pl.lit(8, dtype=pl.UInt16).alias("pool_aliases"),

@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 import planner
 from planner import queueing
-from planner.demand import Law, Target, read_volumes
+from planner.demand import DeviceModel, Target, read_volumes
 from planner.devices import Performance, Pool, VolumeClass
 from planner.devices.pool import _unbounded
 from planner.errors import ConvergenceError
@@ -43,9 +43,9 @@ from planner.sizing.volumes import (
 )
 from tests.demand.accuracy import run_of
 
-EXACT = Law(inflation=0.0, redrive_time=0.0, model_error=0.0)
-LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.05, axes=((0.2, 0.0), (0.0, 0.6)))
-ENDS = norm.ppf((0.5 + np.arange(9)) / 9)  # equally likely nodes of the error of a law
+EXACT = DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.0)
+DEVICE = DeviceModel(inflation=0.16, redrive_time=6e-5, model_error=0.05, axes=((0.2, 0.0), (0.0, 0.6)))
+ENDS = norm.ppf((0.5 + np.arange(9)) / 9)  # equally likely nodes of the error of a model
 
 
 def rows_of(rate: list[float], service: list[float], queued: list[float], start: int = 0) -> Performance:
@@ -66,7 +66,7 @@ def volume(rate: float = 700.0, service: float = 1.3e-3, queued: float = 0.8, al
 
 
 def flat(values: list[list[float]], chosen: list[float], moved: list[list[float]], **how: object) -> Interval:
-    given = {"law": EXACT, "residual": 0.0, "in_use": 0, "before": None, **how}
+    given = {"device_model": EXACT, "residual": 0.0, "in_use": 0, "before": None, **how}
     shape = (-1, len(chosen))
     return band(np.array(values).reshape(shape), np.array(chosen), np.array(moved).reshape(shape), **given)  # type: ignore[arg-type]
 
@@ -80,9 +80,9 @@ def test_a_band_without_any_error_holds_the_readings() -> None:
 
 def test_the_error_of_the_law_widens_a_band_by_the_outer_nodes() -> None:
     """90 % of nine equally likely nodes are all of them; a residual of 2 doubles them, up to ten times."""
-    law = replace(EXACT, model_error=0.05)
+    device_model = replace(EXACT, model_error=0.05)
     for residual, times in ((0.0, 1.0), (1.0, 1.0), (2.0, 2.0), (10.0, 10.0), (50.0, 10.0)):
-        found = flat([[100.0, 120.0]], [100.0, 120.0], [], law=law, residual=residual)
+        found = flat([[100.0, 120.0]], [100.0, 120.0], [], device_model=device_model, residual=residual)
         reach = math.exp(times * 0.05 * ENDS[-1])
         assert found.high.tolist() == pytest.approx([100 * reach, 120 * reach])
         assert found.low.tolist() == pytest.approx([100 / reach, 120 / reach])
@@ -180,27 +180,27 @@ def test_a_queue_has_room_of_a_fiftieth_on_either_side() -> None:
 
 def test_the_ends_of_a_law_are_its_axes_and_the_error_of_the_think_time() -> None:
     run = volume()
-    read = read_volumes(run.io_rate, run.service, spaced(run.queued), aliases=[0], law=LAW)
+    read = read_volumes(run.io_rate, run.service, spaced(run.queued), aliases=[0], device_model=DEVICE)
     closed = next(k for k in range(read.weight.shape[1]) if read.kind(k) == "closed" and math.isfinite(
         read.demands.think[0, k]) and read.weight[0, k] > 0)  # fmt: skip
     chosen = np.array([closed])
-    ends = ends_of(read, chosen, LAW)
-    assert len(ends) == 2 + 2 * len(LAW.axes)
+    ends = ends_of(read, chosen, DEVICE)
+    assert len(ends) == 2 + 2 * len(DEVICE.axes)
     think, service = float(read.demands.think[0, closed]), float(read.service_time[0, closed])
     error = 0.05 * float(read.predict(np.array([0])).response[0, closed, 0]) / service * 1.645
     longer, shorter = (float(each.read.demands.think[0, closed]) for each in ends[:2])
     assert longer == pytest.approx(think + error)
     assert shorter == pytest.approx(max(think - error, 0.01 * think))
-    laws = [(each.read.law.inflation, each.read.law.redrive_time) for each in ends[2:]]
+    devices = [(each.read.device_model.inflation, each.read.device_model.redrive_time) for each in ends[2:]]
     grow, gap = math.exp(0.2 * 1.645), math.exp(0.6 * 1.645)
-    assert laws == [pytest.approx((0.16 * grow, 6e-5)), pytest.approx((0.16 / grow, 6e-5)),
+    assert devices == [pytest.approx((0.16 * grow, 6e-5)), pytest.approx((0.16 / grow, 6e-5)),
                     pytest.approx((0.16, 6e-5 * gap)), pytest.approx((0.16, 6e-5 / gap))]  # fmt: skip
     for each in ends:
         assert each.read.weight[0].tolist() == [float(k == closed) for k in range(read.weight.shape[1])]
         assert (each.places.tolist(), each.chosen.tolist()) == ([0], [closed])
-    assert len(ends_of(read, chosen, replace(LAW, model_error=0.0))) == 4
-    assert len(ends_of(read, chosen, replace(LAW, axes=()))) == 2
-    counts = counts_at_ends(read, chosen, LAW, Target())
+    assert len(ends_of(read, chosen, replace(DEVICE, model_error=0.0))) == 4
+    assert len(ends_of(read, chosen, replace(DEVICE, axes=()))) == 2
+    counts = counts_at_ends(read, chosen, DEVICE, Target())
     assert counts.shape == (6, 1)
     assert counts[0, 0] <= counts[1, 0]  # who thinks longer needs no more
 
@@ -359,7 +359,7 @@ def test_after_growth_no_end_of_a_response_is_far_below_its_service_time(numbers
 
 
 def test_rates_that_base_and_aliases_cannot_serve_grow_without_a_warning() -> None:
-    """Of rates alone the response with the aliases in use is without bound: what a law moves of it is not known."""
+    """Of rates alone the response with the aliases in use is without bound: what a model moves of it is not known."""
     found = planner.aliases(rate="755/s", service="1.3ms", growth=0.3)
     assert isinstance(found, planner.sizing.AliasAnswer)
     assert math.isinf(found.response.value[0]) and math.isfinite(found.response.value[-1])
@@ -391,9 +391,9 @@ def test_a_bursty_pool_needs_no_fewer_with_more_demand_and_no_more_with_less(
 ) -> None:
     """Service times shrink with the demand, waits of its bursts do not; and a raised count widens the upper end."""
     run = run_of(np.array([rate, np.array(service) * 1e-3, queued]), aliases, listing=True, pool=True)
-    law = Law(inflation=inflation, redrive_time=gap * 1e-6, model_error=0.02)
+    device_model = DeviceModel(inflation=inflation, redrive_time=gap * 1e-6, model_error=0.02)
     growth = (-0.4, -0.05, 0.0, 0.05, 0.1, 0.3)
-    found = need([(run,)] * len(growth), law, growth=growth)
+    found = need([(run,)] * len(growth), device_model, growth=growth)
     counts, highs = ([of(each) for each in found] for of in (attrgetter("count"), attrgetter("high")))
     assert {each.decided for each in found} == {"bursty demand"}
     assert counts == sorted(counts) and highs == sorted(highs)
@@ -489,18 +489,18 @@ def test_rates_differ_from_three_percent_on() -> None:
 
 def test_think_times_give_each_volume_its_own_rate_in_the_pool() -> None:
     rates = np.array([300.0, 300.0, 100.0, 100.0])
-    law = replace(EXACT, inflation=0.1, redrive_time=2e-5)
-    think = think_in_use(3.0, 8e-3, 1e-3, 2, rates, law)
+    device_model = replace(EXACT, inflation=0.1, redrive_time=2e-5)
+    think = think_in_use(3.0, 8e-3, 1e-3, 2, rates, device_model)
     solved = queueing.alias_pool(2, volumes=[2, 2], population=[3, 3], think_time=think[[0, 2]], service_time=1e-3,
                                  inflation=0.1, redrive_time=2e-5)  # fmt: skip
     assert np.ravel(solved.throughput).tolist() == pytest.approx([300.0, 100.0], rel=1e-3)
-    assert think_in_use(3.0, 8e-3, 1e-3, 2, np.full(3, 200.0), law).tolist() == [8e-3] * 3
-    mixed = think_in_use(3.0, 14e-3, 1e-3, 2, np.array([300.0, 200.0, 100.0]), law)
+    assert think_in_use(3.0, 8e-3, 1e-3, 2, np.full(3, 200.0), device_model).tolist() == [8e-3] * 3
+    mixed = think_in_use(3.0, 14e-3, 1e-3, 2, np.array([300.0, 200.0, 100.0]), device_model)
     assert mixed[1] == 14e-3  # that of the mean
     assert mixed[0] < 14e-3 < mixed[2]
     with pytest.raises(ConvergenceError):  # five services at once of one device
-        think_in_use(3.0, 1e-6, 1e-3, 0, np.array([5000.0, 10.0]), law)
-    plain = replace(law, inflation=0.0, redrive_time=0.0)
+        think_in_use(3.0, 1e-6, 1e-3, 0, np.array([5000.0, 10.0]), device_model)
+    plain = replace(device_model, inflation=0.0, redrive_time=0.0)
     assert (
         think_in_use(3.0, 1e-6, 1e-3, 0, np.array([1010.0, 10.0]), plain)[0] == 1e-6
     )  # 1 % over: no time to think
@@ -531,13 +531,13 @@ def test_few_volumes_are_grouped_only_if_equal_and_idle_ones_have_no_class() -> 
 
 def test_stations_are_the_queueing_models_and_more_requesters_share_linearly() -> None:
     counts = np.arange(12.0)
-    rate, service, queued = _open_station(LAW, [VolumeClass(arrival_rate=700.0)], np.array([1e-3]), counts)
+    rate, service, queued = _open_station(DEVICE, [VolumeClass(arrival_rate=700.0)], np.array([1e-3]), counts)
     steady = queueing.mmc(700.0, 1e-3, 1 + counts, inflation=0.16, redrive_time=6e-5)
     assert rate[0] == pytest.approx(steady.throughput)
     assert service[0] == pytest.approx(steady.service_time, rel=1e-6)
     assert queued[0] == pytest.approx(np.maximum(steady.queue_length - steady.in_gap, 0.0), abs=1e-9)
     parts = [VolumeClass(population=n, think_time=1e-3) for n in (3.0, 3.25, 4.0, 0.5, 1.0)]
-    rate, service, queued = _closed_station(LAW, parts, np.full(5, 1e-3), counts)
+    rate, service, queued = _closed_station(DEVICE, parts, np.full(5, 1e-3), counts)
     for k, people in ((0, 3), (2, 4), (4, 1)):
         exact = queueing.finite_source(
             people, 1e-3, 1e-3, np.minimum(1 + counts, people), inflation=0.16, redrive_time=6e-5
@@ -714,7 +714,7 @@ def test_where_the_measured_row_raises_the_count_its_range_rises_as_well(in_use:
         io_rate=Interval.around(np.linspace(200.0, 60.0, 6), 0.05), service=Interval.around(np.full(6, 2e-3), 5e-6),
         queued=Interval.around(np.full(6, queued), 0.005),
     )  # fmt: skip
-    (found,) = need([(pool,)], Law(inflation=0.1, redrive_time=0.0, model_error=0.02))
+    (found,) = need([(pool,)], DeviceModel(inflation=0.1, redrive_time=0.0, model_error=0.02))
     assert isinstance(found.sized, SizedDraws)
     point, _, high = found.sized.ends
     assert found.count is not None and found.count > point

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import planner
-from planner.demand import Candidate, Law, Target
+from planner.demand import Candidate, DeviceModel, Target
 from planner.devices import Pool, VolumeClass
 from planner.interval import Interval
 from planner.measurements import Run
@@ -152,7 +152,7 @@ def test_where_nobody_asks_for_an_alias_no_try_fails() -> None:
 
 def test_a_demand_that_never_waits_needs_one_more_where_the_measurement_did() -> None:
     """No count of such a demand is worth trying; the row of the largest one was taken for that of none."""
-    law = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02)
+    device_model = DeviceModel(inflation=0.16, redrive_time=6e-5, model_error=0.02)
     run = Run(
         name="pool", pool=True, aliases=2, volumes=("A", "B"), queue_shown=np.full(2, 0.3),
         io_rate=Interval.around(np.full(2, 100.0), 0.05), service=Interval.around(np.full(2, 2e-3), 5e-6),
@@ -167,7 +167,7 @@ def test_a_demand_that_never_waits_needs_one_more_where_the_measurement_did() ->
         ),
         residual=0.0,
     )
-    sized = SizedPool((run,), law, Target(), 0.0, candidates=[one])
+    sized = SizedPool((run,), device_model, Target(), 0.0, candidates=[one])
     grow_together([sized])
     count_together([sized])
     assert sized.count == 3

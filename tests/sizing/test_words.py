@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 import planner
 from planner import sizing, style
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.measurements import Run, from_numbers
@@ -38,7 +38,7 @@ from planner.sizing.need import need, ordered, worst_by_need
 from planner.sizing.picture import CountRow, _counting, draw, draw_many
 from planner.sizing.wording import _joined, _most, behind, next_step
 
-LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
+DEVICE = DeviceModel(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
 
 
 def volume(aliases: int = 0, queued: float = 1.84, rate: float = 755.0, **more: Any) -> Run:
@@ -155,7 +155,7 @@ def test_a_saturated_pool_of_more_than_its_addresses_may_need_more() -> None:
         io_rate=Interval.around(rates, 0.5), service=Interval.around(np.full(200, 1e-3), 5e-6),
         queued=Interval.around(queued, 0.5), queue_shown=queued,
     )  # fmt: skip
-    found = sizing.aliases(run, LAW)
+    found = sizing.aliases(run, DEVICE)
     assert found.range == (56, 56)
     assert "56 aliases and measure again (more may be needed)" in found.headline
 
@@ -174,7 +174,7 @@ def test_a_queue_between_two_numbers_of_requesters_is_explained(regular: float) 
         io_rate=Interval.around(rates, 5e-4), service=Interval.around(np.full(8, 1e-3), 5e-9),
         queued=Interval.around(queued, 5e-5), queue_shown=queued,
     )  # fmt: skip
-    found = sizing.aliases(run, LAW)
+    found = sizing.aliases(run, DEVICE)
     assert found.strain <= 1.0
     assert "no demand model" not in found.headline
 
@@ -185,7 +185,7 @@ def test_a_queue_shorter_than_so_many_at_a_device_leave_is_not_explained() -> No
         io_rate=Interval.around(736.0, 0.05), service=Interval.around(1.3e-3, 5e-7), queued=Interval.around(1.5, 5e-4),
         volumes=2, pool=True,
     )  # fmt: skip
-    found = sizing.aliases(run, LAW)
+    found = sizing.aliases(run, DEVICE)
     assert found.strain > 1.0
     assert "no demand model fits this measurement" in found.headline
 
@@ -395,7 +395,7 @@ def test_only_the_first_forty_are_drawn_and_names_sort_as_people_count() -> None
 
 @pytest.fixture(scope="module")
 def one() -> AliasAnswer:
-    return sizing.aliases(volume(), LAW, target=Target(wait="0.1ms"))
+    return sizing.aliases(volume(), DEVICE, target=Target(wait="0.1ms"))
 
 
 def panels(found: AliasAnswer) -> tuple[Axes, Axes]:
@@ -471,7 +471,7 @@ def test_a_response_without_a_queue_was_not_measured() -> None:
 
 
 def test_a_grown_demand_was_not_measured(one: AliasAnswer) -> None:
-    grown = sizing.aliases(volume(), LAW, target=Target(wait="0.1ms"), growth=0.2)
+    grown = sizing.aliases(volume(), DEVICE, target=Target(wait="0.1ms"), growth=0.2)
     upper, _ = panels(grown)
     assert labeled(upper, "measured") == []
     assert labeled(upper, "in use, demand grown by 20 %") == [([0.0], [pytest.approx(grown.rows.io_rate[0])])]
@@ -481,7 +481,7 @@ def test_a_grown_demand_was_not_measured(one: AliasAnswer) -> None:
 
 def test_the_interval_that_needs_most_is_the_worst_of_equals_the_busiest() -> None:
     cases = [(volume(queued=0.0, rate=1.0),), (volume(),), (volume(queued=0.9),), (volume(rate=760.0),), ()]
-    found = need(cases, LAW, Target(wait="0.1ms"), ranges=False)
+    found = need(cases, DEVICE, Target(wait="0.1ms"), ranges=False)
     counts = [each.count for each in found]
     assert (counts[0], counts[4]) == (0, 0)
     at = worst_by_need(found, cases)

@@ -26,7 +26,7 @@ def without_aliases(elements: Elements) -> Outcome:
     here = elements.volumes > 0.0
     closed, opened = here & elements.closed, here & ~elements.closed
     outcome = Outcome.empty(elements)
-    outcome.free_law[:] = 1.0
+    outcome.free_distribution[:] = 1.0
     gap = np.broadcast_to(elements.redrive_time[:, None], here.shape)
     for some in (closed, opened):
         if not some.any():
@@ -52,8 +52,8 @@ def solve_one(pool: CheckedPool, k: int, aliases: int) -> Outcome:
         return solve_single_open(alone, aliases).in_units_of(pool, k)
     useful = min(aliases, int(pool.population[k]) - 1)
     outcome = solve_lumped(alone, useful)
-    free_law = np.pad(outcome.free_law, (aliases - useful, 0))
-    return replace(outcome.in_units_of(pool, k), free_law=free_law)
+    free_distribution = np.pad(outcome.free_distribution, (aliases - useful, 0))
+    return replace(outcome.in_units_of(pool, k), free_distribution=free_distribution)
 
 
 def solve_independent(pool: CheckedPool, aliases: int) -> Outcome:
@@ -69,9 +69,9 @@ def solve_independent(pool: CheckedPool, aliases: int) -> Outcome:
     held = np.ones(1)
     for count, outcome in zip(pool.volumes, alone, strict=True):
         for _ in range(int(count)):
-            held = np.convolve(held, outcome.free_law[::-1])
+            held = np.convolve(held, outcome.free_distribution[::-1])
     return Outcome(
-        free_law=np.pad(held[::-1], (aliases + 1 - held.size, 0)),
+        free_distribution=np.pad(held[::-1], (aliases + 1 - held.size, 0)),
         residual=max(each.residual for each in alone),
         **joined,
     )
@@ -133,18 +133,18 @@ def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tupl
     at_base, change = np.zeros((*people.shape, size)), np.full(people.shape[0], np.inf)
     for _ in range(passes):
         pick = aliases / pools.over_volumes(queue * on_alias)[:, None]
-        law = _held_by_one(pools, pick, queue, held, size)
+        distribution = _held_by_one(pools, pick, queue, held, size)
         # Devices in their gap do not slow other devices of the volume.
         beside_base = n * (1.0 - gap / on_alias)[..., None]
         beside_alias = (
             beside * (1.0 - gap / on_alias)[..., None] + (busy - gap * busy * picked / base)[..., None]
         )
         slowed = service[..., None] * (1.0 + inflation * beside_base)
-        base = 1.0 / (law / slowed).sum(axis=-1) + gap * picked
+        base = 1.0 / (distribution / slowed).sum(axis=-1) + gap * picked
         slowed = service[..., None] * (1.0 + inflation * beside_alias) + gap[..., None]
-        on_alias = (law * n).sum(axis=-1) / (law * n / slowed).sum(axis=-1)
+        on_alias = (distribution * n).sum(axis=-1) / (distribution * n / slowed).sum(axis=-1)
         delay = think + taken / throughput * on_alias
-        at_base = _birth_death_law(
+        at_base = _birth_death_distribution(
             np.maximum(people[..., None] - n[:-1], 0.0) / delay[..., None],
             1.0 / base[..., None] + pick[..., None] * beside[1:],
         )
@@ -162,7 +162,7 @@ def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tupl
         base_pickups=by_base, alias_pickups=taken, base_in_service=busy - gap * by_base,
         alias_in_service=taken * (on_alias - gap), residual=change,
     )  # fmt: skip
-    outcome.free_law[:, 0] = 1.0
+    outcome.free_distribution[:, 0] = 1.0
     return outcome, waits & (change < AGREES)
 
 
@@ -187,12 +187,12 @@ def _held_by_one(pools: Elements, pick: Array, queue: Array, held: Array, size: 
     among = np.minimum(waiting / pools.over_volumes(queue)[:, None, None], 1.0)
     births = pick[..., None] * waiting * left / aliases * ends(np.maximum(aliases - n, 0.0)) / ends(left)
     deaths = n / (pools.service[..., None] * (1.0 + inflation * n) + gap)
-    return _birth_death_law(births[..., :-1], deaths[..., 1:] * (1.0 - among[..., :-1]))
+    return _birth_death_distribution(births[..., :-1], deaths[..., 1:] * (1.0 - among[..., :-1]))
 
 
-def _birth_death_law(births: Array, deaths: Array) -> Array:
+def _birth_death_distribution(births: Array, deaths: Array) -> Array:
     """Distribution of 0, 1, ... from the rates of births at 0, 1, ... and of deaths at 1, 2, ..."""
     steps = np.log(births) - np.log(deaths)
     logs = np.concatenate([np.zeros((*steps.shape[:-1], 1)), np.cumsum(steps, axis=-1)], axis=-1)
-    law = np.exp(logs - logs.max(axis=-1, keepdims=True))
-    return np.asarray(law / law.sum(axis=-1, keepdims=True))
+    distribution = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(distribution / distribution.sum(axis=-1, keepdims=True))

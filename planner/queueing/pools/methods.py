@@ -76,7 +76,7 @@ def _nothing_arrives(asked: Asked) -> Flags:
 def _idle(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
     here = asked.elements.of(which)
     outcome = Outcome.empty(here)
-    outcome.free_law[np.arange(which.size), here.aliases.astype(np.int64)] = 1.0
+    outcome.free_distribution[np.arange(which.size), here.aliases.astype(np.int64)] = 1.0
     return outcome, np.ones(which.size, dtype=bool)
 
 

@@ -42,7 +42,7 @@ class Outcome(ArrayFields):
     alias_pickups: Array
     base_in_service: Array  # Mean number in service on the base; then on aliases [1]
     alias_in_service: Array
-    free_law: Array  # Probability of 0, 1, ... free aliases, shape (elements, largest count + 1) [1]
+    free_distribution: Array  # Probability of 0, 1, ... free aliases, shape (elements, largest count + 1) [1]
     residual: float | Array  # Residual of the solver, shape (elements,) [1]
     stable: bool | Flags = True  # False where a queue grows without bound, shape (elements,)
 
@@ -53,7 +53,7 @@ class Outcome(ArrayFields):
         values: dict[str, Any] = {name: np.zeros(elements.volumes.shape) for name in PER_CLASS}
         return cls(
             **values,
-            free_law=np.zeros((count, int(elements.aliases.max(initial=0.0)) + 1)),
+            free_distribution=np.zeros((count, int(elements.aliases.max(initial=0.0)) + 1)),
             residual=np.zeros(count),
             stable=np.ones(count, dtype=bool),
         )
@@ -64,7 +64,7 @@ class Outcome(ArrayFields):
             whole, values = getattr(self, item.name), np.asarray(getattr(part, item.name))
             if item.name in PER_CLASS:
                 whole[which, classes] = values
-            elif item.name == "free_law":
+            elif item.name == "free_distribution":
                 whole[which, : values.shape[-1]] = values
             else:
                 whole[which] = values
@@ -92,7 +92,7 @@ class Outcome(ArrayFields):
     @property
     def free_aliases(self) -> Array:
         """Mean number of free aliases, shape (elements,) [1]."""
-        return np.asarray((self.free_law * np.arange(self.free_law.shape[-1])).sum(axis=-1))
+        return np.asarray((self.free_distribution * np.arange(self.free_distribution.shape[-1])).sum(axis=-1))
 
 
 def balanced(elements: Elements, outcome: Outcome) -> Flags:

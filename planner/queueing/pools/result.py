@@ -38,7 +38,7 @@ class PoolSteady(Result):
     * `fail_fraction`: fails over tries, 0 without tries [1].
     * `free_aliases`: mean free aliases [1].
     * `residual`: imbalance of the chain or last change of the iteration, relative [1].
-    * `free_alias_law`: probability of 0, 1, ... free aliases, shape aliases x (largest count + 1) [1].
+    * `free_alias_distribution`: probability of 0, 1, ... free aliases, shape aliases x (largest count + 1) [1].
     * `stable`: False where a queue grows without bound.
     * `aliases_to_be_stable`: fewest aliases with which no queue does, shape () [1].
     * `converged`: False without a solution: the numbers are nan.
@@ -70,7 +70,7 @@ class PoolSteady(Result):
     free_aliases: Array = quantity("free aliases")
     residual: Array = quantity("residual")
     aliases_to_be_stable: Array = quantity("aliases to be stable")
-    free_alias_law: Array
+    free_alias_distribution: Array
     stable: Flags
     converged: Flags
     method: str
@@ -129,8 +129,8 @@ def pool_steady(
     def whole(values: Array) -> Array:
         return np.asarray(np.where(count > 0.0, count * values, 0.0).sum(axis=-1))
 
-    free_law = np.where(failed[:, None], np.nan, outcome.free_law).reshape(*shape, -1)
-    free_law.flags.writeable = False
+    free_distribution = np.where(failed[:, None], np.nan, outcome.free_distribution).reshape(*shape, -1)
+    free_distribution.flags.writeable = False
     free = np.where(failed, np.nan, outcome.free_aliases)
     return PoolSteady(
         aliases=by_pool(elements.aliases),
@@ -153,7 +153,7 @@ def pool_steady(
         free_aliases=by_pool(free),
         residual=by_pool(np.asarray(outcome.residual)),
         aliases_to_be_stable=needed.reshape(scenarios.shape),
-        free_alias_law=free_law,
+        free_alias_distribution=free_distribution,
         stable=by_pool(np.asarray(outcome.stable)).astype(bool),
         converged=by_pool(converged).astype(bool),
         method=method,

@@ -94,9 +94,11 @@ def solve_saturated(pools: Elements) -> Outcome:
         "alias_in_service": beside_it,
     }
     joined = {name: np.where(over, saturated[name], getattr(alone, name)) for name in PER_CLASS}
-    free_law = np.zeros_like(alone.free_law)
-    free_law[:, 0] = 1.0
-    return replace(alone, free_law=free_law, stable=np.zeros(pools.aliases.size, dtype=bool), **joined)
+    free_distribution = np.zeros_like(alone.free_distribution)
+    free_distribution[:, 0] = 1.0
+    return replace(
+        alone, free_distribution=free_distribution, stable=np.zeros(pools.aliases.size, dtype=bool), **joined
+    )
 
 
 class OneVolume(NamedTuple):
@@ -149,11 +151,11 @@ def _one_in_overload(volume: OneVolume, aliases: int) -> tuple[float, float, flo
     )
     in_gap = 1 - base + aliases - beside
     logs = logs + in_gap * np.log(max(gap, TINY))
-    law = np.exp(logs - logs.max()) * ((gap > 0) | (in_gap == 0))
-    law /= law.sum()
+    distribution = np.exp(logs - logs.max()) * ((gap > 0) | (in_gap == 0))
+    distribution /= distribution.sum()
     time = np.append(times[:1], times)[present]
     by_base, by_alias, with_base, with_alias = (
-        float(np.sum(law * each)) for each in (base / time, beside / time, base, beside)
+        float(np.sum(distribution * each)) for each in (base / time, beside / time, base, beside)
     )
     return by_base, by_alias, with_base, with_alias
 

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.devices.storage import FRAMES_PER_PGMBK, StorageLimit, ptrm_limit, real_storage_limit
 from planner.devices.storage import release as find_release
 from planner.errors import InputError, PlannerError, ReportError
@@ -43,9 +43,9 @@ NOT_MEASURED: Final = "volumes or storage with dates over several days: the colu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrowthQuestion:
-    """What a site says besides: real storage [bytes], resident pages a segment, law, target, `together`."""
+    """What a site says besides: real storage [bytes], resident pages a segment, model, target, `together`."""
 
-    law: Law
+    device_model: DeviceModel
     target: Target
     together: float | None = None
     real_storage: int | None = None
@@ -97,7 +97,7 @@ def site_growth(
             most = now * max(float(np.quantile(reach[index], ENDS[-1])) * larger, 1.0)
             pools.append(_pool_question(each, index, now, loads, most))
     away = []
-    answered = answer_pools(pools, given.law, given.target, workers)
+    answered = answer_pools(pools, given.device_model, given.target, workers)
     for found in answered:
         goals += found.goals
         said += found.notes

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from planner import parallel
-from planner.demand import Law, Target
+from planner.demand import DeviceModel, Target
 from planner.interval import Interval
 from planner.lazy import pl
 from planner.measurements.choose import POOL, Group, rows_of
@@ -50,7 +50,7 @@ class PoolQuestions:
 
     name: str
     pools: tuple[PoolQuestion, ...]
-    law: Law
+    device_model: DeviceModel
     target: Target
 
 
@@ -169,12 +169,19 @@ class DecidedPool:
 
 
 def answer_pools(
-    pools: Sequence[PoolQuestion], law: Law, target: Target, workers: int | None = None, at_once: int = 12
+    pools: Sequence[PoolQuestion],
+    device_model: DeviceModel,
+    target: Target,
+    workers: int | None = None,
+    at_once: int = 12,
 ) -> list[PoolLimits]:
     """Limits of each pool, a few `at_once` in a process; a pool without an answer says why."""
     parts = [
         PoolQuestions(
-            name=f"{some[0].label.name} to {some[-1].label.what}", pools=tuple(some), law=law, target=target
+            name=f"{some[0].label.name} to {some[-1].label.what}",
+            pools=tuple(some),
+            device_model=device_model,
+            target=target,
         )
         for first in range(0, len(pools), at_once)
         if (some := pools[first : first + at_once])
@@ -215,7 +222,7 @@ def _ask(
             for times in sorted(some)
         ]
         found = need(
-            [(run,) for run, _, _ in asked], part.law, part.target, [times - 1.0 for *_, times in asked],
+            [(run,) for run, _, _ in asked], part.device_model, part.target, [times - 1.0 for *_, times in asked],
             enough=None if ahead else [loads.limit or 0 for _, loads, _ in asked], known=known,
         )  # fmt: skip
         for (_, loads, times), one in zip(asked, found, strict=True):
@@ -247,7 +254,7 @@ def decided_pools(part: PoolQuestions) -> list[DecidedPool | PoolLimits]:
     """Each pool with the interval that decides it, as `planner site` has it of the same days; or why there is none."""
     recent = [_busy_cases(pool) for pool in part.pools]
     cases = [case for each in recent if isinstance(each, PoolCases) for case in each.cases.values()]
-    needs = iter(need(cases, part.law, part.target, ranges=False))
+    needs = iter(need(cases, part.device_model, part.target, ranges=False))
     return [
         PoolLimits(notes=(each,), answered=False)
         if isinstance(each, str)

@@ -63,7 +63,7 @@ def simulate(
     )
     group = np.repeat(np.arange(classes), volumes)
     gaps = (redrive_time, redrive_time)
-    law = service_law(scv)
+    distribution = service_law(scv)
     sums, marks = _run(
         int(aliases),
         group,
@@ -71,7 +71,7 @@ def simulate(
         think,
         rate,
         np.broadcast_to(np.asarray(service_time, dtype=np.float64), (classes,)).copy(),
-        law,
+        distribution,
         inflation,
         gaps,
         completions,
@@ -98,7 +98,7 @@ def simulate(
 
 
 def service_law(scv):
-    """Two-moment law of mean 1 as (kind, probability, rate or phases): see the glossary entry of scv."""
+    """Two-moment distribution of mean 1 as (kind, probability, rate or phases): see the glossary entry of scv."""
     if scv == 0.0:
         return (0, 1.0, 0.0, 0.0)
     if scv < 1.0:
@@ -121,8 +121,8 @@ def _estimate(values):
 
 
 @njit
-def _draw(law):
-    kind, p, a, b = law
+def _draw(distribution):
+    kind, p, a, b = distribution
     if kind == 0:
         return 1.0
     if kind == 1:
@@ -137,7 +137,9 @@ def _draw(law):
 
 
 @njit
-def _run(aliases, group, people, think, rate, mean, law, inflation, gaps, completions, requests, seed):
+def _run(
+    aliases, group, people, think, rate, mean, distribution, inflation, gaps, completions, requests, seed
+):
     np.random.seed(seed)
     bases, classes = group.size, people.size
     devices = bases + aliases
@@ -203,7 +205,7 @@ def _run(aliases, group, people, think, rate, mean, law, inflation, gaps, comple
                 in_queue[k] += 1.0
             else:
                 volume[device], state[device] = v, SERVES
-                end[device] = now + mean[k] * _draw(law) * (1.0 + inflation * max(serving[v], 0))
+                end[device] = now + mean[k] * _draw(distribution) * (1.0 + inflation * max(serving[v], 0))
                 _grow(v, 1, serving, volume, state, end, now, inflation, device)
                 in_service[k] += 1.0
         else:
@@ -211,7 +213,7 @@ def _run(aliases, group, people, think, rate, mean, law, inflation, gaps, comple
             k = group[v]
             if state[first] == GAP:
                 state[first] = SERVES
-                end[first] = now + mean[k] * _draw(law) * (1.0 + inflation * serving[v])
+                end[first] = now + mean[k] * _draw(distribution) * (1.0 + inflation * serving[v])
                 _grow(v, 1, serving, volume, state, end, now, inflation, first)
                 in_queue[k] -= 1.0
                 in_service[k] += 1.0
@@ -246,7 +248,9 @@ def _run(aliases, group, people, think, rate, mean, law, inflation, gaps, comple
                         end[first] = now + gap * np.random.exponential()
                     else:
                         state[first] = SERVES
-                        end[first] = now + mean[group[w]] * _draw(law) * (1.0 + inflation * serving[w])
+                        end[first] = now + mean[group[w]] * _draw(distribution) * (
+                            1.0 + inflation * serving[w]
+                        )
                         _grow(w, 1, serving, volume, state, end, now, inflation, first)
                         in_queue[group[w]] -= 1.0
                         in_service[group[w]] += 1.0

@@ -78,15 +78,15 @@ def plain_chain(aliases, volumes, most_beyond, service=None):
     )
     balance = balance.tolil()
     balance[0] = np.ones(size)
-    law = linalg.spsolve(balance.tocsc(), np.eye(1, size)[0])
+    distribution = linalg.spsolve(balance.tocsc(), np.eye(1, size)[0])
     states = np.array(order)
     rates = np.array([[arrivals(volume, state[v]) for v, volume in enumerate(volumes)] for state in order])
     return {
-        "queue_length": law @ states[:, :, 2],
-        "tries_rate": law @ (rates * states[:, :, 0]),
-        "base_in_service": law @ states[:, :, 0],
-        "alias_in_service": law @ states[:, :, 1],
-        "throughput": law @ rates,
+        "queue_length": distribution @ states[:, :, 2],
+        "tries_rate": distribution @ (rates * states[:, :, 0]),
+        "base_in_service": distribution @ states[:, :, 0],
+        "alias_in_service": distribution @ states[:, :, 1],
+        "throughput": distribution @ rates,
     }
 
 
@@ -152,7 +152,7 @@ def test_equal_volumes_in_one_class_or_in_several():
         several = solve_open_chain(open_pool(volumes, [0.7] * len(volumes)), 1)
         np.testing.assert_allclose(several.queue, np.repeat(one.queue, len(volumes)), rtol=1e-9)
         np.testing.assert_allclose(several.tries, np.repeat(one.tries, len(volumes)), rtol=1e-9)
-        np.testing.assert_allclose(several.free_law, one.free_law, rtol=1e-9)
+        np.testing.assert_allclose(several.free_distribution, one.free_distribution, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -164,24 +164,26 @@ def test_flows_balance(aliases, volumes, rates):
     np.testing.assert_allclose(outcome.base_in_service + outcome.alias_in_service, rates, rtol=1e-7)
     held = float(outcome.alias_in_service @ volumes)
     np.testing.assert_allclose(aliases - outcome.free_aliases, held, rtol=1e-7)  # min(D, A) are busy
-    np.testing.assert_allclose(outcome.free_law.sum(), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(outcome.free_distribution.sum(), 1.0, rtol=1e-12)
 
 
 def test_many_requesters_that_think_long_are_open():
     rates = np.array([0.5, 0.3])
-    law = {"volumes": [1, 1], "service_time": 1.0, "method": "exact"}
-    opened = alias_pool(1, arrival_rate=rates, **law).wait_time
-    closed = [alias_pool(1, population=[n, n], think_time=n / rates, **law).wait_time for n in (10, 20, 30)]
+    distribution = {"volumes": [1, 1], "service_time": 1.0, "method": "exact"}
+    opened = alias_pool(1, arrival_rate=rates, **distribution).wait_time
+    closed = [
+        alias_pool(1, population=[n, n], think_time=n / rates, **distribution).wait_time for n in (10, 20, 30)
+    ]
     limit = np.array([0.5, -4.0, 4.5]) @ closed  # of a parabola in one over the requesters
     np.testing.assert_allclose(limit, opened, rtol=5e-3)
 
 
 def test_auto_says_what_it_took():
-    law = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
-    exact, field = (alias_pool(1, **law, method=method) for method in ("exact", "auto"))
+    distribution = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
+    exact, field = (alias_pool(1, **distribution, method=method) for method in ("exact", "auto"))
     assert (exact.method, field.method) == ("exact", "mean-field")
     assert (
-        alias_pool(0, **law).method
+        alias_pool(0, **distribution).method
         == alias_pool(3, volumes=1, arrival_rate=0.9, service_time=1.0).method
         == "exact"
     )
@@ -194,8 +196,8 @@ def test_auto_says_what_it_took():
     reason="3 % off: what others pick up while a volume is idle is taken as their mean", raises=AssertionError
 )
 def test_a_light_volume_beside_a_busy_one_has_its_wait():
-    law = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
-    exact, field = (alias_pool(1, **law, method=method).wait_time for method in ("exact", "auto"))
+    distribution = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
+    exact, field = (alias_pool(1, **distribution, method=method).wait_time for method in ("exact", "auto"))
     np.testing.assert_allclose(field, exact, rtol=0.025)
 
 
@@ -207,8 +209,10 @@ def test_two_open_volumes_of_any_load_against_their_chain():
         aliases, load = int(rng.integers(1, 5)), rng.uniform(0.1, 1.6, 2)
         if np.maximum(load - 1.0, 0.0).sum() > 0.8 * aliases:
             continue
-        law = {"volumes": [1, 1], "arrival_rate": load, "service_time": 1.0}
-        exact, field = (alias_pool(aliases, **law, method=method).wait_time for method in ("exact", "auto"))
+        distribution = {"volumes": [1, 1], "arrival_rate": load, "service_time": 1.0}
+        exact, field = (
+            alias_pool(aliases, **distribution, method=method).wait_time for method in ("exact", "auto")
+        )
         off.append((np.abs(field - exact) / np.maximum(exact, 0.2)).max())
     assert np.max(off) < 0.1  # overloaded, with one alias
     assert np.median(off) < 0.005
@@ -238,12 +242,12 @@ def test_what_the_chain_does_not_take_is_said(change):
 
 def test_what_lies_beyond_the_last_level_is_that_of_a_law_that_goes_on_falling():
     """Geometric: the sum over all numbers waiting, less those that are kept."""
-    law, last = 0.7 ** np.arange(400.0), 30
+    distribution, last = 0.7 ** np.arange(400.0), 30
     kept = [SimpleNamespace(waiting=k) for k in range(last + 1)]
-    queue = law * np.arange(400.0)
+    queue = distribution * np.arange(400.0)
     expected = queue[last + 1 :].sum() / queue[: last + 1].sum()
-    assert _beyond(kept, [np.array([each / 4, 0.75 * each]) for each in law[: last + 1]]) == pytest.approx(
-        expected
-    )
+    assert _beyond(
+        kept, [np.array([each / 4, 0.75 * each]) for each in distribution[: last + 1]]
+    ) == pytest.approx(expected)
     assert _beyond(kept[:6], [np.array([1.0])] * 6) == np.inf
     assert _beyond(kept[:6], [np.array([1.0])] * 5 + [np.zeros(1)]) == 0.0

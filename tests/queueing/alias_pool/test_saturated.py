@@ -30,9 +30,11 @@ def chain(volumes: int, aliases: int, inflation: float) -> tuple[float, float]:
                 rates[place[state], place[tuple(moved)]] += service_rate / volumes
     np.fill_diagonal(rates, 0.0)
     balance = np.vstack([(rates - np.diag(rates.sum(axis=1))).T, np.ones(len(states))])
-    law = np.linalg.lstsq(balance, np.append(np.zeros(len(states)), 1.0), rcond=None)[0]
+    distribution = np.linalg.lstsq(balance, np.append(np.zeros(len(states)), 1.0), rcond=None)[0]
     held = np.array([state[0] for state in states])
-    return float(law @ (1.0 / (1.0 + inflation * held))), float(law @ (held / (1.0 + inflation * held)))
+    return float(distribution @ (1.0 / (1.0 + inflation * held))), float(
+        distribution @ (held / (1.0 + inflation * held))
+    )
 
 
 @pytest.mark.parametrize(

@@ -250,29 +250,31 @@ def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Out
     states = lumped_states(layout, most)
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])
     move_rates = states.weight * rates[states.drive]
-    law, residual = stationary_law(states.source, states.target, move_rates, states.size)
+    distribution, residual = stationary_distribution(states.source, states.target, move_rates, states.size)
     per_volume = 1.0 / pool.volumes
     at_busy = states.thinking_at_busy / pool.think_time
-    fails = law @ (at_busy * (states.free == 0)[:, None]) * per_volume
+    fails = distribution @ (at_busy * (states.free == 0)[:, None]) * per_volume
     turn_rate = 1.0 / pool.service_growth(np.arange(float(states.turns.shape[0])))
-    base_pickups = turn_rate @ (law @ states.turns) * per_volume / pool.service
+    base_pickups = turn_rate @ (distribution @ states.turns) * per_volume / pool.service
     return Outcome(
-        throughput=law @ states.thinking / pool.think_time * per_volume,
-        tries=law @ at_busy * per_volume,
+        throughput=distribution @ states.thinking / pool.think_time * per_volume,
+        tries=distribution @ at_busy * per_volume,
         fails=fails,
-        queue=law @ states.queued * per_volume,
+        queue=distribution @ states.queued * per_volume,
         base_pickups=base_pickups,
         alias_pickups=np.maximum(
             fails - base_pickups, 0.0
         ),  # a base or an alias picks up each I/O that failed
-        base_in_service=law @ states.base_serves * per_volume,
-        alias_in_service=law @ states.alias_serves * per_volume,
-        free_law=np.bincount(states.free, weights=law, minlength=aliases + 1).astype(np.float64),
+        base_in_service=distribution @ states.base_serves * per_volume,
+        alias_in_service=distribution @ states.alias_serves * per_volume,
+        free_distribution=np.bincount(states.free, weights=distribution, minlength=aliases + 1).astype(
+            np.float64
+        ),
         residual=residual,
     )
 
 
-def stationary_law(
+def stationary_distribution(
     source: Integers, target: Integers, move_rates: Array, size: int, dense: int = 100
 ) -> tuple[Array, float]:
     """Stationary distribution of the chain with moves from `source` to `target`, and the residual of its balance.
@@ -296,8 +298,8 @@ def stationary_law(
     residual = float(np.abs(flow - step @ flow).max() / flow.max())
     if not residual <= RESIDUAL:
         raise ConvergenceError("exact chain of the pool", residual, MAX_SWEEPS)
-    law = np.maximum(flow, 0.0) / outflow
-    return law / law.sum(), residual
+    distribution = np.maximum(flow, 0.0) / outflow
+    return distribution / distribution.sum(), residual
 
 
 def _gauss_seidel(step: sparse.csc_array, flow: Array, most: int = MAX_SWEEPS) -> tuple[Array, float]:
@@ -349,7 +351,7 @@ def solve_single_open(pool: CheckedPool, aliases: int) -> Outcome:
     """Solve one volume with Poisson arrivals exactly, for exponential service and gaps.
 
     Below A + 2 in the system every level has its own rates; above, they repeat, so that
-    ``law[n + 1] = law[n] R`` with the least nonnegative R of ``R^2 down + R local + up = 0`` (Neuts 1981, chapter 1).
+    ``p[n + 1] = p[n] R`` with the least nonnegative R of ``R^2 down + R local + up = 0`` (Neuts 1981, chapter 1).
     """
     layout = PoolLayout(aliases, (1,), (aliases + 3,), pool.redrive_time > 0.0)
     states = lumped_states(layout, 1_000_000)  # 255 aliases need fewer; the largest level has 512 phases
@@ -369,14 +371,14 @@ def solve_single_open(pool: CheckedPool, aliases: int) -> Outcome:
     ratio = tail_ratio(*(each[None] for each in repeated))[0][0]
     residual = _imbalance(ratio, *repeated)
     step, steps = ratio, []
-    for n in range(full, 0, -1):  # law[n] = law[n - 1] step
+    for n in range(full, 0, -1):  # distribution[n] = distribution[n - 1] step
         inner, down = block(n, n) + step @ block(n + 1, n), block(n, n - 1)
         step = block(n - 1, n) @ dwell_times(inner[None], down.sum(axis=1)[None])[0]
         steps.append(step)
-    laws = [np.ones(1)]
+    distributions = [np.ones(1)]
     for step in reversed(steps):
-        laws.append(laws[-1] @ step)
-    return _outcome(pool, aliases, states, levels, laws, ratio, residual)
+        distributions.append(distributions[-1] @ step)
+    return _outcome(pool, aliases, states, levels, distributions, ratio, residual)
 
 
 def _levels(states: LumpedStates, most: int) -> list[Integers]:
@@ -400,36 +402,38 @@ def _outcome(
     aliases: int,
     states: LumpedStates,
     levels: list[Integers],
-    laws: list[Array],
+    distributions: list[Array],
     ratio: Array,
     residual: float,
 ) -> Outcome:
     """Sum over the levels, with the tail in closed form."""
     full = aliases + 1
     beyond = np.linalg.inv(np.eye(ratio.shape[0]) - ratio)
-    at_full = laws[full]
+    at_full = distributions[full]
     with_queue = at_full @ ratio @ beyond
-    law = np.zeros(states.size)
+    distribution = np.zeros(states.size)
     for n in range(full):
-        law[levels[n]] = laws[n]
-    law[levels[full]] = at_full + with_queue
-    total = law.sum()
-    law /= total
+        distribution[levels[n]] = distributions[n]
+    distribution[levels[full]] = at_full + with_queue
+    total = distribution.sum()
+    distribution /= total
     with_queue /= total
     here = levels[full]
     in_service = (states.base_serves + states.alias_serves)[here, 0]
     base_pickups = with_queue @ (states.base_serves[here, 0] / pool.service_growth(in_service))
-    fails = pool.arrival_rate * law[here].sum()
+    fails = pool.arrival_rate * distribution[here].sum()
     busy = states.thinking_at_busy[:, 0] > 0.0
     return Outcome(
         throughput=pool.arrival_rate.copy(),
-        tries=pool.arrival_rate * float(law @ busy),
+        tries=pool.arrival_rate * float(distribution @ busy),
         fails=fails,
         queue=np.atleast_1d((with_queue @ beyond).sum()),
         base_pickups=np.atleast_1d(base_pickups),
         alias_pickups=np.maximum(fails - base_pickups, 0.0),
-        base_in_service=law @ states.base_serves,
-        alias_in_service=law @ states.alias_serves,
-        free_law=np.bincount(states.free, weights=law, minlength=aliases + 1).astype(np.float64),
+        base_in_service=distribution @ states.base_serves,
+        alias_in_service=distribution @ states.alias_serves,
+        free_distribution=np.bincount(states.free, weights=distribution, minlength=aliases + 1).astype(
+            np.float64
+        ),
         residual=residual,
     )

@@ -162,7 +162,7 @@ def solve_open_chain(
 
     D changes by one, so that the levels form a block tridiagonal chain: with T the generator of a level, observed only
     while D is there or below, ``T[D] = local[D] + down[D] (-T[D-1])^-1 up[D-1]`` and
-    ``law[D-1] = law[D] down[D] (-T[D-1])^-1``.
+    ``distribution[D-1] = distribution[D] down[D] (-T[D-1])^-1``.
     Levels are added until the extrapolated tail above the last one is 1e-8 of the mean queue.
     """
     _check(pool)
@@ -182,10 +182,10 @@ def solve_open_chain(
         kept.append(here)
         states += here.size
         if here.total >= check:
-            laws = _laws(reduced, steps)
-            share = _beyond(kept, laws)
+            distributions = _distributions(reduced, steps)
+            share = _beyond(kept, distributions)
             if share <= TRUNCATION:
-                return _outcome(pool, levels, kept, laws, share)
+                return _outcome(pool, levels, kept, distributions, share)
             check = aliases + int(1.25 * here.waiting) + 1
         if states + above.size > most or above.size > most_per_level:
             wanted = (
@@ -208,55 +208,57 @@ def _check(pool: CheckedPool) -> None:
         raise InputError("method", "exact", expected)
 
 
-def _laws(reduced: Array, steps: list[Array]) -> list[Array]:
+def _distributions(reduced: Array, steps: list[Array]) -> list[Array]:
     """Distribution on every level; arrivals at the last one are lost."""
-    laws = [stationary(reduced[None])[0]]
+    distributions = [stationary(reduced[None])[0]]
     for step in reversed(steps):
-        laws.append(laws[-1] @ step)
-        if (largest := float(laws[-1].max())) > LARGE:  # much rarer states are negligible
-            laws = [law / largest for law in laws]
-    laws.reverse()
-    whole = sum(float(law.sum()) for law in laws)
-    return [law / whole for law in laws]
+        distributions.append(distributions[-1] @ step)
+        if (largest := float(distributions[-1].max())) > LARGE:  # much rarer states are negligible
+            distributions = [distribution / largest for distribution in distributions]
+    distributions.reverse()
+    whole = sum(float(distribution.sum()) for distribution in distributions)
+    return [distribution / whole for distribution in distributions]
 
 
-def _beyond(levels: list[Level], laws: list[Array]) -> float:
+def _beyond(levels: list[Level], distributions: list[Array]) -> float:
     """Share of the mean queue above the last level, if probabilities continue to fall at the same rate."""
-    law = np.array([each.sum() for each in laws])
+    distribution = np.array([each.sum() for each in distributions])
     waiting = np.array([level.waiting for level in levels], dtype=np.float64)
-    if not law[-1] > 0.0:
+    if not distribution[-1] > 0.0:
         return 0.0
-    ratio = float((law[-1] / law[-5]) ** (1.0 / 4.0))  # rate of fall over the last four levels
+    ratio = float(
+        (distribution[-1] / distribution[-5]) ** (1.0 / 4.0)
+    )  # rate of fall over the last four levels
     if ratio >= 1.0:
         return np.inf
-    beyond = law[-1] * ratio / (1.0 - ratio) * (waiting[-1] + 1.0 / (1.0 - ratio))
-    return float(beyond / (law @ waiting))
+    beyond = distribution[-1] * ratio / (1.0 - ratio) * (waiting[-1] + 1.0 / (1.0 - ratio))
+    return float(beyond / (distribution @ waiting))
 
 
 def _outcome(
-    pool: CheckedPool, levels: Levels, kept: list[Level], laws: list[Array], share: float
+    pool: CheckedPool, levels: Levels, kept: list[Level], distributions: list[Array], share: float
 ) -> Outcome:
     """Sum over the states."""
     aliases = levels.aliases
     sums: dict[str, Any] = {name: np.zeros(pool.bases) for name in PER_CLASS}
-    free_law = np.zeros(aliases + 1)
-    for level, law in zip(kept, laws, strict=True):
+    free_distribution = np.zeros(aliases + 1)
+    for level, distribution in zip(kept, distributions, strict=True):
         busy, queued = level.own > 0, np.maximum(level.own - 1, 0)
         arrivals = levels.arrivals(level)
-        tries = law @ (arrivals * busy)
-        sums["throughput"] += law @ arrivals
+        tries = distribution @ (arrivals * busy)
+        sums["throughput"] += distribution @ arrivals
         sums["tries"] += tries
-        sums["base_in_service"] += law @ busy
-        free_law[max(aliases - level.total, 0)] += law.sum()
+        sums["base_in_service"] += distribution @ busy
+        free_distribution[max(aliases - level.total, 0)] += distribution.sum()
         if level.total >= aliases:
             sums["fails"] += tries
         if level.waiting:
-            sums["queue"] += law @ queued
-            sums["base_pickups"] += law @ (queued > 0) * levels.service_rate
-            sums["alias_pickups"] += (law * levels.alias_ends(level)) @ queued / level.waiting
+            sums["queue"] += distribution @ queued
+            sums["base_pickups"] += distribution @ (queued > 0) * levels.service_rate
+            sums["alias_pickups"] += (distribution * levels.alias_ends(level)) @ queued / level.waiting
     sums["alias_in_service"] = (sums["tries"] - sums["fails"] + sums["alias_pickups"]) / levels.service_rate
     per_volume: dict[str, Any] = {
         name: np.bincount(levels.volume_class, weights=values) / pool.volumes for name, values in sums.items()
     }
     per_volume["throughput"] = np.where(pool.closed, per_volume["throughput"], pool.arrival_rate)
-    return Outcome(**per_volume, free_law=free_law, residual=share)
+    return Outcome(**per_volume, free_distribution=free_distribution, residual=share)

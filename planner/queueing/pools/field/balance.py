@@ -35,7 +35,7 @@ class Flows:
         falls = np.maximum(self.pool_pickups + self.pool_ends, TINY)
         return np.log(np.maximum(self.pool_tries[:, :-1], TINY)) - np.log(falls[:, 1:])
 
-    def law(self, given: GivenTotal, most: Array) -> Array:
+    def distribution(self, given: GivenTotal, most: Array) -> Array:
         """Distribution of D, shape (elements, D) [1]."""
         steps, total = self.steps, np.arange(self.pool_tries.shape[-1])
         possible = given.known & (total <= most[:, None])
@@ -43,8 +43,8 @@ class Flows:
         logs = np.zeros_like(self.pool_tries)
         np.cumsum(np.where(possible[:, 1:] & possible[:, :-1], steps, 0.0), axis=-1, out=logs[:, 1:])
         logs = np.where(possible, logs, -np.inf)
-        law = np.exp(logs - logs.max(axis=-1, keepdims=True))
-        return np.asarray(law / law.sum(axis=-1, keepdims=True))
+        distribution = np.exp(logs - logs.max(axis=-1, keepdims=True))
+        return np.asarray(distribution / distribution.sum(axis=-1, keepdims=True))
 
 
 def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Array:
@@ -135,9 +135,9 @@ def waiting_and_held(
     more = np.minimum(np.maximum(1.0 + given.beside - present, 0.0), others)
     think_rate_of_others = ratio(over_volumes(think_rate * present) - think_rate * present, others)
     think_rate_of_others = np.where(bounded, think_rate_of_others, 0.0)
-    by_law = (1.0 - elements.trusted[..., None]) * flows.tries
-    fall = np.zeros_like(by_law)
-    fall[..., 1:] = np.maximum(by_law[..., :-1] - by_law[..., 1:], 0.0)
+    by_distribution = (1.0 - elements.trusted[..., None]) * flows.tries
+    fall = np.zeros_like(by_distribution)
+    fall[..., 1:] = np.maximum(by_distribution[..., :-1] - by_distribution[..., 1:], 0.0)
     others_try = np.maximum(tries - flows.tries, 0.0)
     others_try += more * (think_rate_of_others + over_volumes(fall) - fall)
     at_busy = ratio(parts.held - parts.held_idle, parts.held)

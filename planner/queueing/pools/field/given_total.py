@@ -30,7 +30,7 @@ def ratio(part: Array | float, whole: Array, otherwise: float | Array = 0.0) -> 
     return np.where(whole > TINY, part / whole, otherwise)
 
 
-def volume_law(
+def volume_distribution(
     elements: Elements, state: State, idle_arrivals: Array, busy_arrivals: Array, idle_ends: Array
 ) -> tuple[Array, Array]:
     """Logarithm of the weight of d with a busy base, and the ratio of idle to busy, (elements, classes, d).
@@ -76,14 +76,16 @@ def volume_law(
     return log_busy, idle_to_busy
 
 
-def tilted(log_law: Array, log_tilt: Array) -> Array:
+def tilted(log_distribution: Array, log_tilt: Array) -> Array:
     """Weights ``f(d) x^d`` of d, with largest value 1; shape (elements, tilts, classes, d)."""
-    exponent = log_law[:, None] + log_tilt[:, :, None, None] * np.arange(float(log_law.shape[-1]))
+    exponent = log_distribution[:, None] + log_tilt[:, :, None, None] * np.arange(
+        float(log_distribution.shape[-1])
+    )
     return np.asarray(np.exp(exponent - exponent.max(axis=-1, keepdims=True)))
 
 
 def fitted_tilts(
-    elements: Elements, state: State, log_law: Array, *, first_steps: int = 14, later_steps: int = 2
+    elements: Elements, state: State, log_distribution: Array, *, first_steps: int = 14, later_steps: int = 2
 ) -> Array:
     """Logarithms of the tilts that give the wanted means of the sum of d: Newton's method within a bracket."""
     tilts = state.log_tilt.shape[-1]
@@ -97,11 +99,11 @@ def fitted_tilts(
     edge, steepest = 0.02, 60.0  # distance of a mean from its ends, as a share of all I/Os or their number
     wanted = np.clip(wanted, edge, np.maximum(np.where(np.isfinite(most), most * (1.0 - edge), wanted), edge))
     tilt = state.log_tilt
-    powers = np.arange(float(log_law.shape[-1]))[:, None] ** np.arange(3.0)
+    powers = np.arange(float(log_distribution.shape[-1]))[:, None] ** np.arange(3.0)
     low, high = np.full(tilt.shape, -steepest), np.full(tilt.shape, steepest)
     begins = state.passes[:, None] == 0
     for step in range(first_steps if begins.any() else later_steps):
-        whole, first, second = (tilted(log_law, tilt) @ powers).transpose(3, 0, 1, 2)
+        whole, first, second = (tilted(log_distribution, tilt) @ powers).transpose(3, 0, 1, 2)
         each = first / whole
         variance = second / whole - each**2
         mean = (elements.volumes[:, None] * each).sum(axis=-1)
@@ -129,41 +131,57 @@ def whole_power(values: NDArray[np.complex128], exponent: Array) -> NDArray[np.c
         values = values * values
 
 
-def of_the_others(elements: Elements, log_law: Array, log_tilt: Array, totals: int) -> Array:
+def of_the_others(elements: Elements, log_distribution: Array, log_tilt: Array, totals: int) -> Array:
     """Distribution of the sum of all volumes except one of class k, times the middle tilt, from 1 - size to totals - 1.
 
     Shape (elements, classes, size + totals - 1); 0 where rounding hides it.
     """
-    size, classes = log_law.shape[-1], elements.volumes.shape[-1]
+    size, classes = log_distribution.shape[-1], elements.volumes.shape[-1]
     points = int(FAST[np.searchsorted(FAST, totals + size + totals // 2)])
-    laws = tilted(log_law, log_tilt)
-    whole_law = laws.sum(axis=-1, keepdims=True)
-    transform = np.fft.rfft(laws / whole_law, points)
+    distributions = tilted(log_distribution, log_tilt)
+    whole_distribution = distributions.sum(axis=-1, keepdims=True)
+    transform = np.fft.rfft(distributions / whole_distribution, points)
     count = elements.volumes[:, None]
     less = whole_power(transform, np.broadcast_to(np.maximum(count - 1.0, 0.0), transform.shape[:-1]))
     whole = np.where(count[..., None] > 0.0, less * transform, 1.0)
     if classes > 1:  # product of all before and all after
         less[:, :, 1:] *= np.cumprod(whole[:, :, :-1], axis=2)
         less[:, :, :-1] *= np.cumprod(whole[:, :, :0:-1], axis=2)[:, :, ::-1]
-    law = np.fft.irfft(less, points)[..., :totals]
-    law = np.where(law > 1e-13 * law.max(axis=-1, keepdims=True), law, 0.0)
-    law = _joined(law, elements, log_law, log_tilt, whole_law) if log_tilt.shape[-1] > 1 else law[:, 0]
-    return np.concatenate([np.zeros((*law.shape[:2], size - 1)), law], axis=-1)
+    distribution = np.fft.irfft(less, points)[..., :totals]
+    distribution = np.where(
+        distribution > 1e-13 * distribution.max(axis=-1, keepdims=True), distribution, 0.0
+    )
+    distribution = (
+        _joined(distribution, elements, log_distribution, log_tilt, whole_distribution)
+        if log_tilt.shape[-1] > 1
+        else distribution[:, 0]
+    )
+    return np.concatenate([np.zeros((*distribution.shape[:2], size - 1)), distribution], axis=-1)
 
 
-def _joined(law: Array, elements: Elements, log_law: Array, log_tilt: Array, whole_law: Array) -> Array:
+def _joined(
+    distribution: Array,
+    elements: Elements,
+    log_distribution: Array,
+    log_tilt: Array,
+    whole_distribution: Array,
+) -> Array:
     """Join the distributions of all tilts, where largest relative to their maximum; scaled by the middle tilt."""
     tilts = log_tilt.shape[-1]
-    exponent = log_law[:, None] + log_tilt[:, :, None, None] * np.arange(float(log_law.shape[-1]))
-    log_sum = exponent.max(axis=-1) + np.log(whole_law[..., 0])  # of f(d) x^d
+    exponent = log_distribution[:, None] + log_tilt[:, :, None, None] * np.arange(
+        float(log_distribution.shape[-1])
+    )
+    log_sum = exponent.max(axis=-1) + np.log(whole_distribution[..., 0])  # of f(d) x^d
     count = np.where(elements.volumes > 0.0, elements.volumes, 0.0)[:, None]
     every = (count * log_sum).sum(axis=-1, keepdims=True) - log_sum  # all except one of class k
-    logs = np.log(np.maximum(law, TINY)) + every[..., None]
+    logs = np.log(np.maximum(distribution, TINY)) + every[..., None]
     middle = tilts // 2
-    logs -= (log_tilt - log_tilt[:, middle : middle + 1])[:, :, None, None] * np.arange(float(law.shape[-1]))
-    best = (law / np.maximum(law.max(axis=-1, keepdims=True), TINY)).argmax(axis=1)[:, None]
+    logs -= (log_tilt - log_tilt[:, middle : middle + 1])[:, :, None, None] * np.arange(
+        float(distribution.shape[-1])
+    )
+    best = (distribution / np.maximum(distribution.max(axis=-1, keepdims=True), TINY)).argmax(axis=1)[:, None]
     chosen = np.take_along_axis(logs, best, axis=1)[:, 0]
-    exists = np.take_along_axis(law, best, axis=1)[:, 0] > 0.0
+    exists = np.take_along_axis(distribution, best, axis=1)[:, 0] > 0.0
     largest = np.where(exists, chosen, -np.inf).max(axis=-1, keepdims=True)
     return np.where(exists, np.exp(np.maximum(chosen - largest, -690.0)), 0.0)
 
@@ -195,10 +213,10 @@ def given_total(
 ) -> GivenTotal:
     """Condition one volume of each class on D: its own distribution times that of all others at the rest of D."""
     totals, size = state.ends_given.shape[-1], idle_ends.shape[-1]
-    log_busy, idle_to_busy = volume_law(elements, state, *arrivals, idle_ends)
-    log_law = log_busy + np.log1p(idle_to_busy)
-    log_tilt = fitted_tilts(elements, state, log_law)
-    others = of_the_others(elements, log_law, log_tilt, totals)
+    log_busy, idle_to_busy = volume_distribution(elements, state, *arrivals, idle_ends)
+    log_distribution = log_busy + np.log1p(idle_to_busy)
+    log_tilt = fitted_tilts(elements, state, log_distribution)
+    others = of_the_others(elements, log_distribution, log_tilt, totals)
     own = tilted(log_busy, log_tilt[:, log_tilt.shape[-1] // 2, None])[:, 0]
     idle, beyond = own * idle_to_busy, np.arange(float(size))
     rest = np.array(sliding_window_view(others, size, axis=-1)[..., ::-1], order="C")  # others at D - d
@@ -208,7 +226,7 @@ def given_total(
     per_idle, per_busy = ratio(1.0, sums[0]), ratio(1.0, sums[4])
     both = sums[0] + sums[4]
     known = ((both > 0.0) | (elements.volumes[..., None] == 0.0)).all(axis=1)
-    law = np.exp(log_busy) * (1.0 + idle_to_busy)
+    distribution = np.exp(log_busy) * (1.0 + idle_to_busy)
     longer = (elements.most_of_one > size) & (elements.volumes > 0.0)
     rest *= own[:, :, None]
     waits, holds = elements.waits_and_holds(totals)
@@ -228,7 +246,7 @@ def given_total(
         waits=waits,
         holds=holds,
         log_tilt=log_tilt,
-        tail=np.where(longer, law[..., -1] / law.sum(axis=-1), 0.0).max(axis=-1),
+        tail=np.where(longer, distribution[..., -1] / distribution.sum(axis=-1), 0.0).max(axis=-1),
     )
 
 
@@ -264,8 +282,8 @@ def split(elements: Elements, state: State, given: GivenTotal, busy: Array) -> S
     share = np.minimum(ratio(waits, at_busy.sum(axis=1)), 1.0 - CLOSE)[:, None]
     meet = state.meet(elements)
     held, waiting = (
-        _normalized(np.where(_some(count * balance, whole, meet), count * balance, by_law), whole)
-        for balance, by_law, whole in (
+        _normalized(np.where(_some(count * balance, whole, meet), count * balance, by_distribution), whole)
+        for balance, by_distribution, whole in (
             (state.held_given, idle + at_busy * (1.0 - share), holds),
             (state.queue_given, at_busy * share, waits),
         )

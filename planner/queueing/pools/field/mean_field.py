@@ -198,13 +198,13 @@ def one_pass(elements: Elements, state: State) -> Pass:
         idles = base_ends * empty
         rates = alias_ends, base_ends - idles, idles
         flows = _flows(elements, given, parts, busy, (alias_ends, base_ends, idles))
-        law = flows.law(given, elements.most_beyond)
-        outcome, following = _averages(elements, state, parts, busy, flows, law)
-        seen = _seen_by_volume(state, given.busy, law[:, None] * busy * given.per_busy, rates)
+        distribution = flows.distribution(given, elements.most_beyond)
+        outcome, following = _averages(elements, state, parts, busy, flows, distribution)
+        seen = _seen_by_volume(state, given.busy, distribution[:, None] * busy * given.per_busy, rates)
         queue, held = waiting_and_held(elements, given, parts, flows, following.meet(elements))
         following = replace(following, **seen, log_tilt=given.log_tilt, queue_given=queue, held_given=held)
         following = _steered(state, following)
-    return Pass(outcome, following, *_edges(elements, given, law), given.tail)
+    return Pass(outcome, following, *_edges(elements, given, distribution), given.tail)
 
 
 def _flows(
@@ -225,24 +225,24 @@ def _flows(
     think_time, others = elements.think_time[..., None], elements.population[..., None] - 1.0
     idle, held, queue = 1.0 - busy, parts.held / count, parts.waiting / count
 
-    queue_by_law = busy * given.beyond_busy * (1.0 - parts.alias_share)
-    longer = ratio(beside * queue_by_law, busy * (base_ends - idles), 1.0) - 1.0
+    queue_by_distribution = busy * given.beyond_busy * (1.0 - parts.alias_share)
+    longer = ratio(beside * queue_by_distribution, busy * (base_ends - idles), 1.0) - 1.0
     longer = np.maximum(np.minimum(longer, given.waits[:, None] - 1.0), 0.0)
-    queued = queue / (1.0 + longer * ratio(queue, queue_by_law, 1.0))
+    queued = queue / (1.0 + longer * ratio(queue, queue_by_distribution, 1.0))
     pickups = np.minimum(beside * queued, busy * base_ends)
     idles = ratio(busy * base_ends - pickups, busy, idles)
 
     thinks = np.maximum(others * busy - (held - parts.held_idle / count) - queue, 0.0)
     by_balance = np.where(closed & (given.arrivals_busy > 0.0), thinks / think_time, 0.0)
-    tries_by_law = busy * given.arrivals_busy
+    tries_by_distribution = busy * given.arrivals_busy
     trusted = np.where(closed, elements.trusted[..., None], 0.0)
-    tries = tries_by_law + trusted * (by_balance - tries_by_law)
-    arrivals_beside = given.arrivals_beside * ratio(tries, tries_by_law, 1.0)
+    tries = tries_by_distribution + trusted * (by_balance - tries_by_distribution)
+    arrivals_beside = given.arrivals_beside * ratio(tries, tries_by_distribution, 1.0)
     held_idle = ratio(parts.held_idle / count, idle, given.beyond_idle)
     arrivals = np.where(closed, np.maximum(others + 1.0 - held_idle, 0.0) / think_time, given.arrivals_idle)
-    held_by_law = idle * given.beyond_idle + busy * given.beyond_busy * parts.alias_share
+    held_by_distribution = idle * given.beyond_idle + busy * given.beyond_busy * parts.alias_share
     end_rate = ratio(
-        idle * given.ends_idle + busy * alias_ends, held_by_law, 1.0 / elements.service[..., None]
+        idle * given.ends_idle + busy * alias_ends, held_by_distribution, 1.0 / elements.service[..., None]
     )
     ends = held * end_rate
     whole = [(elements.volumes[..., None] * each).sum(axis=1) for each in (tries, pickups, ends)]
@@ -260,14 +260,14 @@ def _averages(
     parts: Split,
     busy: Array,
     flows: Flows,
-    law: Array,
+    distribution: Array,
 ) -> tuple[Outcome, State]:
     """Average over D: the outcome, with distributions still by D, and the next state except for its rates.
 
     Aliases serve tries less fails and what they pick up, each with the service time given D.
     """
     count = np.maximum(elements.volumes, 1.0)
-    total = np.arange(float(law.shape[-1]))
+    total = np.arange(float(distribution.shape[-1]))
     full = total >= elements.aliases[:, None]
     part = parts.waiting / np.maximum(total - elements.aliases[:, None], 1.0)[:, None]
     by_total = np.array([
@@ -275,7 +275,7 @@ def _averages(
         (1.0 - busy) * flows.arrivals, parts.held, parts.waiting, flows.alias_ends, busy,
     ])  # fmt: skip
     tries, fails, base_pickups, alias_pickups, unhindered, held, waiting, ended, in_use = (
-        by_total * law[:, None]
+        by_total * distribution[:, None]
     ).sum(axis=-1)
     alias_pickups = alias_pickups / count
     # Each I/O that failed is picked up once, by base or alias.
@@ -294,14 +294,14 @@ def _averages(
         alias_pickups=alias_pickups,
         base_in_service=in_use - gap * base_pickups,
         alias_in_service=served * each - gap * alias_pickups,
-        free_law=law,
-        residual=np.full(law.shape[0], np.inf),
-        stable=np.ones(law.shape[0], dtype=bool),
+        free_distribution=distribution,
+        residual=np.full(distribution.shape[0], np.inf),
+        stable=np.ones(distribution.shape[0], dtype=bool),
     )
     in_service = outcome.base_in_service + outcome.alias_in_service
     answer = np.stack([outcome.throughput, outcome.queue, in_service], axis=1)
     change = answer - state.answer
-    reach = np.where(law > CUT, total, np.nan)
+    reach = np.where(distribution > CUT, total, np.nan)
     # Waiting I/Os of the pool below which its volumes do not interact, and above which they do again.
     nobody, somebody = 1e-9, 1e-6
     in_all = (elements.volumes * outcome.queue).sum(axis=-1)
@@ -314,7 +314,7 @@ def _averages(
         change=change,
         base_gap=gap * base_pickups / np.maximum(throughput - tries + base_pickups, TINY),
         alias_gap=gap * alias_pickups / np.maximum(served, TINY),
-        mean_total=(law * total).sum(axis=-1),
+        mean_total=(distribution * total).sum(axis=-1),
         least_total=np.fmin.reduce(reach, axis=-1),
         largest_total=np.fmax.reduce(reach, axis=-1),
         arrivals_given=flows.arrivals,
@@ -357,16 +357,16 @@ def _steered(state: State, found: State, *, turns: float = 0.25, creeps: float =
 
 def _by_free(aliases: Array, by_total: Outcome) -> Outcome:
     """The outcome with the distribution of free aliases, (elements, free), instead of that of D."""
-    most, size = int(aliases.max()), by_total.free_law.shape[-1]
+    most, size = int(aliases.max()), by_total.free_distribution.shape[-1]
     total = aliases.astype(np.int64)[:, None] - np.arange(most + 1)
     here = (total > 0) & (total < size)
     at = np.clip(total, 0, size - 1)
     full = np.arange(size) >= aliases[:, None]
-    law = by_total.free_law
-    free_law = np.where(here, np.take_along_axis(law, at, axis=-1), 0.0)
-    free_law += np.where(total == 0, law[:, :1], 0.0)
-    free_law[:, 0] = np.where(full, law, 0.0).sum(axis=-1)
-    return replace(by_total, free_law=free_law)
+    distribution = by_total.free_distribution
+    free_distribution = np.where(here, np.take_along_axis(distribution, at, axis=-1), 0.0)
+    free_distribution += np.where(total == 0, distribution[:, :1], 0.0)
+    free_distribution[:, 0] = np.where(full, distribution, 0.0).sum(axis=-1)
+    return replace(by_total, free_distribution=free_distribution)
 
 
 def _seen_by_volume(
@@ -387,14 +387,14 @@ def _seen_by_volume(
     return dict(zip(("alias_ends", "base_picks", "base_idles"), now, strict=True))
 
 
-def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, Flags]:
+def _edges(elements: Elements, given: GivenTotal, distribution: Array) -> tuple[Array, Flags]:
     """Probability of the largest D if more are possible, and whether rounding hides D that matter."""
-    size = law.shape[-1]
+    size = distribution.shape[-1]
     at = np.arange(size)
     last = np.where(given.known, at, 0).max(axis=-1)
     first = np.where(given.known, at, size).min(axis=-1)
-    rows = np.arange(law.shape[0])
-    top, low = law[rows, last], law[rows, np.minimum(first, size - 1)]
+    rows = np.arange(distribution.shape[0])
+    top, low = distribution[rows, last], distribution[rows, np.minimum(first, size - 1)]
     ended = last >= elements.most_beyond
     edge = np.where(ended | (last < size - 1), 0.0, top)
     hidden = ((last < size - 1) & ~ended & (top > CUT)) | ((first > 0) & (low > CUT))

@@ -1,4 +1,4 @@
-"""The coupled law, storage -> misses -> transfers -> pages -> throughput, for many scenarios of one structure."""
+"""The coupled model, storage -> misses -> transfers -> pages -> throughput, for many scenarios of one structure."""
 
 from __future__ import annotations
 

@@ -21,12 +21,12 @@ LEAST_STEP: Final = 1e-6  # in logarithms: what is known so well needs no axis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Law:
+class DeviceModel:
     """What a model file says of the devices.
 
     * `inflation`: relative growth of the service time with each further I/O in service on the volume.
     * `redrive_time`: gap before a device starts an I/O that had to wait [s].
-    * `model_error`: relative error of a rate where the law is asked what it was not fitted to.
+    * `model_error`: relative error of a rate where the model is asked what it was not fitted to.
     * `axes`: what else the calibration allows: steps of one standard deviation in the logarithms of inflation and gap,
       each independent of the others; empty where nothing else is known.
     * `words`: which model it is, of what devices and when they were measured, for whoever reads an answer.
@@ -40,7 +40,7 @@ class Law:
 
     @classmethod
     def from_model(cls, model: Model | Path | str) -> Self:
-        """Take the law from a model or its file."""
+        """Take it from a model or its file."""
         if model == NO_MODEL:
             error = read_model(DEFAULT_MODEL).fit.model_error
             return cls(inflation=0.0, redrive_time=0.0, model_error=error, words=WITHOUT)
