@@ -173,7 +173,7 @@ def read_observations(paths: Sequence[Path], kind: str, chosen: Chosen = EVERYTH
         if chosen == EVERYTHING and path.suffix.lower() == ".csv" and _is_runs(Source(path)):
             found += _csv_observations(path, kind)
         else:
-            found += [observe(run) for run in _runs(path, kind, chosen)]
+            found += _runs(path, kind, chosen)
     if len(found) > MOST_RUNS:
         raise InputError(
             "measurements", len(found),
@@ -190,8 +190,11 @@ def _is_runs(source: Source) -> bool:
     return source.headings <= set(COLUMNS) or not is_volumes(source)
 
 
-def _runs(path: Path, kind: str, chosen: Chosen) -> list[Run]:
+def _runs(path: Path, kind: str, chosen: Chosen) -> list[Observation]:
     """Runs of a file; or of an archive: those of one volume or pool, the worst at each alias count."""
+    if not is_folder(path) and "population" in Source(path).headings:
+        problem = "population is not read from a table of volumes: expected `population` without that column, or runs"
+        raise ReportError(path, f"{problem} with the columns run, population, aliases and what was measured")
     measured = read(path, system=chosen.system, start=chosen.start, end=chosen.end, interval=chosen.interval)
     systems = sorted(str(name) for name in measured.devices["system"].unique().drop_nulls())
     if len(systems) > 1:
@@ -209,8 +212,29 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Run]:
     if not found:
         wanted = f"a {kind} with I/O" + (f"; pool {chosen.pool} has none" if chosen.pool else "")
         raise InputError("measurements", str(path), wanted)
-    if not is_folder(path):
-        return found
+    if is_folder(path):
+        found = _worst(path, kind, found)
+    times = {None, *(run.start for run in found)}
+    lost = [
+        each.name or "a device without a name"
+        for each in measured.missing
+        if each.start in times
+        and (chosen.pool is None or each.pool in {None, chosen.pool})
+        and (only is None or each.name is None or only.means(each.name))
+    ]
+    if lost:
+        wanted = "expected every device of what is fitted; `planner read` says what is wrong with the row"
+        raise ReportError(path, f"no readable row of {listed(lost)}: {wanted}")
+    several = len({(run.name, run.source, run.aliases) for run in found}) < len(found)
+    return [
+        replace(observe(replace(run, source=f"{run.start:%Y-%m-%d %H:%M}") if several and run.start else run),
+                notes=measured.notes)
+        for run in found
+    ]  # fmt: skip
+
+
+def _worst(path: Path, kind: str, found: Sequence[Run]) -> list[Run]:
+    """Of the one volume or pool of an archive, at each alias count the run in which most I/Os wait."""
     names = dict.fromkeys(run.name for run in found)
     if len(names) > 1:
         argument = "device" if kind == "volume" else "pool"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import Final
@@ -39,7 +39,7 @@ class Observation:
     """One run, `name`: the numbers of `volumes` and of the `aliases` that they shared, and their total `figures`.
 
     `population` is the requesters of one volume, None if it is to be estimated; `figures` are any of `FIGURES`:
-    total I/O rate [1/s], mean service, response and wait time [s], total queue [I/Os].
+    total I/O rate [1/s], mean service, response and wait time [s], total queue [I/Os]. `notes` say how it was read.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Observation:
     aliases: int
     population: int | None
     figures: Mapping[str, Printed]
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Refuse a run that contradicts itself."""

@@ -77,7 +77,7 @@ def fit(
     observations = _observations(runs, population)
     known = known_parameters(PARAMETERS, fixed)
     given = all(run.population is not None for run in observations)
-    count = observations[0].population if given else None
+    count = sorted(run.population or 0 for run in observations)[len(observations) // 2] if given else None
     problem = Problem(observations=observations, fixed=known, priors=PRIORS)
     solutions = search(problem, count)
     outlier = None
@@ -129,6 +129,13 @@ def _observations(runs: Sequence[Run | Observation], population: int | None) -> 
             problem = f"{found[0].population}, as {found[0].name} says, or a table that leaves it out"
             raise InputError("population", population, problem)
         found = tuple(run if run.population else replace(run, population=population) for run in found)
+    names = [run.name for run in found]
+    found = tuple(
+        replace(run, name=f"{run.name} ({names[: k + 1].count(run.name)})")
+        if names.count(run.name) > 1
+        else run
+        for k, run in enumerate(found)
+    )
     if not any(run.figures for run in found):
         raise InputError("measurements", "none", "a rate or a time")
     if all(set(run.figures) <= {"queued"} for run in found):

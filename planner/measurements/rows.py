@@ -263,6 +263,11 @@ class Devices:
         words = zip(rows.names, rows.words["label"], rows.words["device"], strict=True)
         return np.array([self._means(*each) for each in words], dtype=bool)
 
+    def means(self, name: str) -> bool:
+        """Tell whether a device is meant of which only its number or label is known."""
+        number = name if name and set(name) <= set("0123456789ABCDEF") else None
+        return self._means(name, None, number)
+
     def _means(self, name: str, label: str | None, device: str | None) -> bool:
         if not self.labels.isdisjoint((name.upper(), (label or "").upper())):
             return True

@@ -97,14 +97,6 @@ def refuse_unknown_pool(pool: str, known: Sequence[str], lost: Collection[str | 
         )
 
 
-def named(devices: Devices | None, name: str) -> bool:
-    """Whether a device or label is among those typed."""
-    if devices is None:
-        return False
-    number = int(name, 16) if all(sign in "0123456789ABCDEF" for sign in name) and name else -1
-    return name.upper() in devices.labels or any(low <= number <= high for low, high in devices.ranges)
-
-
 def gaps(
     missing: Sequence[Missing], present: Collection[str], volumes: int, *, pool: str | None = None, allowed: bool,
     membership: Membership | None = None, only: Devices | None = None, exclude: Devices | None = None,
@@ -125,14 +117,15 @@ def gaps(
             if pool is not None and each.pool not in (None, pool):
                 continue
             if each.name is not None and (
-                named(exclude, each.name) or (only is not None and not named(only, each.name))
+                (exclude is not None and exclude.means(each.name))
+                or (only is not None and not only.means(each.name))
             ):
                 continue
             if each.name is None and only is not None and pool is None:
                 continue
             (aliases if each.alias else lost).append(each.name or f"a row without a name ({number})")
         volumes += len({*lost} - {*present})
-    lost = [name for name in dict.fromkeys(lost) if not named(exclude, name)]
+    lost = [name for name in dict.fromkeys(lost) if exclude is None or not exclude.means(name)]
     return Gaps(tuple(lost), volumes, tuple(dict.fromkeys(aliases)), allowed)
 
 

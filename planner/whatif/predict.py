@@ -366,6 +366,9 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
         if values and (min(values) < low or max(values) > high):
             span = from_to(given(low), given(high))
             found.append(f"{key} outside of what was measured ({span}): the answer is an extrapolation")
+        elif key == "population" and not values and low < high:
+            measured = from_to(given(low), given(high))
+            found.append(f"the runs had {measured} requesters a volume; the answer is for {model.population}")
     return (*found, *(_over_channel(model, asked) if KINDS[model.kind] is DiskPath else ()))
 
 

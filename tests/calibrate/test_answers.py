@@ -234,6 +234,26 @@ def test_the_row_that_does_not_belong_is_left_out_and_named() -> None:
     )
 
 
+def test_of_runs_with_one_name_only_the_outlier_is_left_out() -> None:
+    """All runs of its name were marked, and fewer figures counted than the fit has degrees of freedom."""
+    runs = [replace(made(a, 4, {**TRUE, "redrive_time": 0.0}), name="mine") for a in (0, 1, 2, 3)]
+    rate = runs[1].figures["io_rate"]
+    runs[1] = replace(runs[1], figures={**runs[1].figures, "io_rate": Printed(rate.value / 1.5, 0.1)})
+    found = calibrate.fit(runs, fixed={"redrive_time": 0.0}, intervals=False)
+    assert found.outliers == ("mine (2)",)
+    assert sum(each.run in found.outliers for each in found.comparisons) == 3
+    assert found.degrees_left < 9
+    assert [line for line in found.notes if "9 figures less" in line]
+
+
+def test_known_requesters_that_differ_are_taken_alike_in_any_order() -> None:
+    """The model was that of the first row's requesters: predictions changed with the order of the rows."""
+    runs = [made(a, count, TRUE, count) for count in (3, 4, 5) for a in (0, 2)]
+    assert {
+        calibrate.fit(each, intervals=False).population for each in (runs, runs[::-1], runs[2:] + runs[:2])
+    } == {4}
+
+
 def test_of_two_rows_either_could_be_the_one_and_a_small_misfit_names_none() -> None:
     assert outlying(2).outlier is None
     assert outlying(3, 1.01).outlier is None

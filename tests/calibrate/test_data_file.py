@@ -206,6 +206,7 @@ def test_totals_of_counters_are_runs_one_an_interval(write: Write) -> None:
     assert [(run.aliases, run.volumes, run.values["io_rate"]) for run in runs] == [
         (2, 2, 1100.0), (2, 2, 1487.0), (4, 2, 1925.0), (4, 2, 900.0),
     ]  # fmt: skip
+    assert [run.name for run in runs][1:3] == ["2026-03-02 10:00 pool P1 +2", "2026-03-02 11:00 pool P1 +4"]
 
 
 def test_of_an_archive_the_worst_interval_at_each_count_is_taken(write: Write, tmp_path: Path) -> None:
@@ -267,3 +268,44 @@ def test_files_are_named_as_text_or_as_paths(write: Write) -> None:
         assert calibrate("volume", Task(files=files))[0].value("service_time") == pytest.approx(
             1.3e-3, rel=0.05
         )  # type: ignore[arg-type]
+
+
+def test_a_run_without_all_of_its_devices_is_refused(write: Write) -> None:
+    """A pool of two of which one row cannot be read would be fitted as a pool of one."""
+    heading = "run,pool,device,aliases,io_rate,service_ms,queued"
+    rows = ["P,1001,0,700,1.2,1.5", "P,1002,0,600,,1.0", "Q,1003,0,500,1.2,0.7"]
+    path = write(heading, *(f"r1,{row}" for row in rows))
+    for kind, chosen in (
+        ("pool", Chosen()),
+        ("pool", Chosen(pool="P")),
+        ("pool", Chosen(device="1001-1002")),
+    ):
+        with pytest.raises(
+            ReportError, match=r"^\S*runs.csv: no readable row of 1002: expected every device"
+        ):
+            read_observations([path], kind, chosen)
+    (other,) = read_observations([path], "pool", Chosen(pool="Q"))
+    assert other.values["io_rate"] == 500
+    listing = data_path("hyperpav", "pool-0-aliases.listing").read_text().replace("   4  719", "   4  7z9")
+    with pytest.raises(ReportError, match="no readable row of 5231"):
+        read_observations([write(listing, name="pool.listing")], "pool")
+
+
+def test_a_table_of_volumes_with_requesters_is_refused(write: Write) -> None:
+    """Its requesters are no column that is read: they would be ignored."""
+    path = write("run,device,aliases,io_rate,service_ms,queued,population", "a,1001,0,755,1.3,1.84,3")
+    assert read_observations([path], "volume")[0].population == 3
+    with pytest.raises(
+        ReportError, match="population is not read from a table of volumes: expected `population`"
+    ):
+        read_observations([path], "volume", Chosen(device="1001"))
+
+
+def test_notes_of_reading_are_those_of_the_calibration(write: Write) -> None:
+    rows = [
+        f"r{k},1001,{k},{rate},{ms},9000,{queue}"
+        for k, rate, ms, queue in ((0, 755, 1.3, 1.84), (2, 1619, 1.7, 0))
+    ]
+    path = write("run,volume,aliases,io_rate,service_ms,service_us,queued", *rows)
+    found, _ = calibrate("volume", Task(files=[path]))
+    assert [note for note in found.notes if "service_us is not used" in note]

@@ -12,6 +12,7 @@ import pytest
 
 from planner.cli import main
 from planner.site.growth.answer import ahead
+from planner.site.series import read_series
 from tests.checkout import ROOT
 
 SERIES = str(ROOT / "docs/examples/io-rate.csv")
@@ -232,3 +233,11 @@ def test_processes_do_not_change_the_answer(tmp_path: Path, capsys: pytest.Captu
     assert one == two
     assert main(["growth", str(table), "--workers", "0"]) == 2
     assert "--workers = 0: expected a count of at least 1" in capsys.readouterr().err
+
+
+def test_a_limit_that_was_passed_before_the_first_day_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing happened on the first measured day: the load was above the limit before."""
+    series = str(ROOT / "docs" / "examples" / "io-rate.csv")
+    assert main(["growth", series, "--value", "io_rate", "--limit", "500"]) == 0
+    first = read_series(series, "io_rate").first
+    assert f"since {first} or before." in " ".join(capsys.readouterr().out.split())

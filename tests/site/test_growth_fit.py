@@ -11,8 +11,8 @@ from scipy import linalg
 
 from planner.results import Array
 from planner.site.growth.dates import Future, month_forms, passed_days, passing_days, quantiles
-from planner.site.growth.draws import TrendDraws
-from planner.site.growth.model import MeasuredDays, linear, solve, start, step_candidates, step_products
+from planner.site.growth.draws import TrendDraws, fit_days
+from planner.site.growth.model import YEAR, MeasuredDays, linear, solve, start, step_candidates, step_products
 from tests.site.growth_backtest import MONDAY, ends_of, fit_known, judge, true_days
 from tests.site.growth_series import Known, make
 
@@ -197,6 +197,26 @@ def test_correlated_noise_widens_the_interval() -> None:
     low, high, _ = ends_of(fit_known(rough))
     shuffled_low, shuffled_high, _ = ends_of(fit_known(replace(rough, values=values)))
     assert np.median((high - low) / (shuffled_high - shuffled_low)) > 2
+
+
+@pytest.mark.parametrize(("weekday", "weekend"), [(0.0, 0.4), (0.2, 0.6), (0.2, -0.2)])
+def test_weekends_that_grow_otherwise_do_not_bend_the_trend_of_the_busy_days(
+    weekday: float, weekend: float
+) -> None:
+    """A fixed weekly pattern took the shrinking dips of the weekends for a load that falls by 80 % a year."""
+    days, count, phi = 200, 12, 0.5
+    day, noise = np.arange(days), np.random.default_rng(SEED).standard_normal((count, days))
+    for k in range(1, days):
+        noise[:, k] = phi * noise[:, k - 1] + np.sqrt(1 - phi**2) * noise[:, k]
+    years = day / YEAR
+    level = np.where(day % 7 < 5, 1 + weekday * years, 0.6 * (1 + weekend * years))
+    fit = fit_days(level * (1 + 0.03 * noise), day % 7, month_forms(MONDAY, days))
+    truth = 1 + weekday * years[-1]
+    assert np.abs(np.median(fit.level(fit.last), axis=1) / truth - 1).max() < 0.05
+    low, high = np.quantile(fit.slope, (0.05, 0.95), axis=1)
+    assert ((low <= weekday) & (weekday <= high)).mean() > 0.7  # of 90 %
+    now = 0.6 * (1 + weekend * years[-1]) / truth  # the factor is that of the last day
+    np.testing.assert_allclose(fit.week[:, :, 5:].mean(axis=(1, 2)), now, rtol=0.08)
 
 
 @pytest.mark.parametrize("many", [12, pytest.param(60, marks=pytest.mark.long)])

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -240,6 +241,13 @@ def test_beyond_what_was_measured_there_is_a_warning() -> None:
     assert warning.startswith("aliases outside of what was measured (0 to 2)")
 
 
+def test_requesters_that_differed_from_run_to_run_are_named_with_those_of_the_answer() -> None:
+    several = msgspec.structs.replace(VOLUME, validity={**VOLUME.validity, "population": (2.0, 5.0)})
+    (warning,) = whatif.predict(several, {"aliases": 1.0}).warnings
+    assert warning == f"the runs had 2 to 5 requesters a volume; the answer is for {VOLUME.population}"
+    assert not whatif.predict(several, {"aliases": 1.0, "population": 4.0}).warnings
+
+
 def test_a_parameter_that_is_set_leaves_less_open() -> None:
     free = whatif.predict(VOLUME, {"aliases": 2.0})
     held = whatif.predict(
@@ -311,8 +319,6 @@ def test_what_is_missing_is_named() -> None:
 
 
 def test_a_model_that_lacks_a_parameter_is_told() -> None:
-    import msgspec
-
     for name, key in (
         ("paging-eckd", "cp_time_s"),
         ("processors", "coherency"),

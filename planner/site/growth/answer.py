@@ -307,7 +307,8 @@ def sentence(limit: Limit, rate: float | None, horizon: int) -> str:
     if limit.verdict == "already":
         doubtful = limit.reached_high is None or limit.reached_high > limit.last
         now = _needed(limit.needs[0]) if doubtful and limit.needs else amount(limit.now, unit)
-        since = f"since {limit.reached}{f' ({_between(limit)})' if doubtful else ''}"
+        begun = " or before" if limit.reached == limit.first else ""
+        since = f"since {limit.reached}{begun}{f' ({_between(limit)})' if doubtful else ''}"
         return f"{name} {be} above {end} already: {now} on a busy day, {since}."
     if limit.verdict == "too few days":
         few = f"no trend, {counted(limit.days, 'day')} {'is' if limit.days == 1 else 'are'} too few"

@@ -27,6 +27,7 @@ TINY: Final = 1e-300  # in place of no load, which nothing can be a share of
 COARSE: Final = slice(2, None, 3)  # of `PHIS`, where the likeliest one is enough
 SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of busy weekdays: standard deviations
 SPELLS: Final = (2, 3, 4, 6, 8, 11, 15)  # days in a row that may be unlike the others: bridge days, year ends
+DRIFT: Final = 0.5  # a year, of the factor of a weekday less busy than the busiest: standard deviation
 EDGE: Final = 2  # measured days that a level must have on either side of a shift
 
 
@@ -133,31 +134,43 @@ class Solved:
 
 
 def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
-    """Columns: constant, trend, seven weekdays, month end, the steps found so far, response."""
+    """Columns: constant, trend, seven weekdays, month end, the steps found so far, drifts of weekdays, response.
+
+    A weekday that is less busy may grow otherwise than the busiest: its factor is that of the last day, and drifts.
+    """
     series, days = state.values.shape
     most = max((len(steps) for steps in state.steps), default=0)
+    quiet = (
+        np.cumsum(~state.busy, axis=1) * ~state.busy
+    )  # (series, 7) number of each less busy weekday, from 1
+    drifts = int(quiet.max(initial=0))
     noise, rows = state.noise, MeasuredDays.of(state.there)
     shape = 1 + state.growth[:, None] * state.years if proportional else np.ones((series, days))
     weight = noise * shape / state.level
-    columns = np.zeros((series, days, 11 + most))
+    columns = np.zeros((series, days, 11 + most + drifts))
     columns[:, :, 0] = noise / state.level
     columns[:, :, 1] = noise * state.years / state.level
     week = state.week[:, state.weekday]
     columns[:, np.arange(days), 2 + state.weekday] = noise / week
     month_end = state.in_month_end
     columns[:, :, 9] = np.where(month_end, noise / state.month[:, None], 0.0)
-    used = np.ones((series, 10 + most), dtype=bool)
+    used = np.ones((series, 10 + most + drifts), dtype=bool)
     used[:, 9] = state.month_form >= 0
+    since = state.years - np.where(rows.there, state.years, 0.0).max(axis=1, keepdims=True)
+    for number in range(1, drifts + 1):
+        columns[:, :, 9 + most + number] = np.where(quiet[:, state.weekday] == number, noise * since, 0.0)
+        used[:, 9 + most + number] = quiet.max(axis=1) >= number
     for k, steps in enumerate(state.steps):
-        used[k, 10 + len(steps) :] = False
+        used[k, 10 + len(steps) : 10 + most] = False
         for index, day in enumerate(steps):
             columns[k, day:, 10 + index] = weight[k, day:]
     offset = (week - 1) / week + np.where(month_end, (state.month[:, None] - 1) / state.month[:, None], 0.0)
     columns[:, :, -1] = noise * (state.values / (state.level * state.factor) + offset)
     columns[~rows.there] = 0.0
-    prior = np.zeros((series, 10 + most))
+    prior = np.zeros((series, 10 + most + drifts))
     prior[:, 2:9] = np.where(state.busy, 1 / state.spread[:, None] ** 2, 1.0)
     prior[:, 9] = 1 / PRIORS["month"].size ** 2
+    prior[:, 10 + most :] = 1 / DRIFT**2
     free = 2 + np.array([len(steps) for steps in state.steps])
     return Linear(
         rows=rows,
