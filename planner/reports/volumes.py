@@ -27,6 +27,7 @@ from planner.reports.column_names import (
     Plan,
     TakenColumn,
     fits,
+    heading_words,
     plan_of,
     unit_of,
 )
@@ -75,6 +76,7 @@ SUMS: Final = (  # names of rows below those of volumes, in whatever case, as sp
 )
 # A base and its aliases, other than those of HyperPAV, which has an H; their number changed where there is a star.
 STATIC_PAV: Final = r"^([2-9]|[1-9][0-9]{1,2})\*?$"
+LABEL: Final = "labelid"  # heading of a DEVICE listing, in which HyperPAV aliases have none
 SHOWN: Final = 5  # names that a note lists
 WANTED_TIME: Final = (
     "expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00+02:00, 27.05.2007 15:01, 05/27/2007 15:01, or "
@@ -196,7 +198,7 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
             columns[name] = words.set(words == "", None)
     if "device" in taken:
         columns["device"] = device_series(table, taken["device"].heading)
-    columns["kind"] = _kinds(table, plan)
+    columns |= _roles(table, plan)
     columns |= _times(table, plan, notes)
     for field in ("aliases", "links", "paths", "queue_samples"):
         if field in taken:
@@ -266,7 +268,8 @@ def _sum(columns: Sequence[pl.Series]) -> pl.Series:
 
 def _too_little(frame: pl.DataFrame) -> pl.Series:
     """Which rows lack a rate, a time that others have or, with I/O, a service time or queue as others of their pool."""
-    busy = (pl.col("io_rate") > 0) & (pl.col("kind") == schema.VOLUME)
+    busy = (pl.col("io_rate") > 0) & (pl.col("kind") != schema.OTHER)
+    waits = busy & pl.col("kind").is_in([schema.BASE, schema.VOLUME])
     group = ["system", "pool"]
     served = pl.col("service").is_not_null().any()
     timed = pl.any_horizontal(pl.col("start", "source").is_not_null())
@@ -274,7 +277,7 @@ def _too_little(frame: pl.DataFrame) -> pl.Series:
     return frame.select(
         pl.col("io_rate").is_null() | pl.coalesce("device", "label").is_null()
         | (~timed & timed.any()) | (busy & served & pl.col("service").is_null())
-        | (busy & ~queued & (queued & busy).any().over(group))
+        | (waits & ~queued & (queued & waits).any().over(group))
     ).to_series()  # fmt: skip
 
 
@@ -291,12 +294,12 @@ def _without_lost(
         raise ReportError(table.path, f"no row has all the numbers that it needs: {wanted}", line=line)
     missing = schema.lost_rows(
         rows.select(
-            "pool", "system", "start", "utc_offset", name=pl.coalesce(pl.col("device", "label").replace("", None)),
-            alias=pl.col("kind") == schema.ALIAS, own=True,
+            "pool", "system", "start", "utc_offset", alias=pl.col("kind") == schema.ALIAS,
+            name=pl.coalesce(pl.col("alias_of", "device", "label").replace("", None)), own=pl.col("alias_of").is_null(),
         )
     )  # fmt: skip
-    lines = zip(missing, rows["line"], strict=True)
-    places = [f"{each.name or 'no name'} in line {line}" for each, line in lines]
+    names = rows.select(pl.coalesce(pl.col("device", "label").replace("", None)), "line").iter_rows()
+    places = [f"{name or 'no name'} in line {line}" for name, line in names]
     left_out = f"{counted(len(places), 'row')} without a value that is needed left out"
     notes.append(f"{table.path}: {left_out}: {listed(places, SHOWN)}.")
     return missing, frame.filter(~lost)
@@ -310,7 +313,7 @@ def _as_seconds(
     They add up where their sum is the `same` within that share in `most` of the rows.
     """
     time = pl.coalesce("service", "response")
-    busy = frame.filter((pl.col("io_rate") > 0) & time.is_not_null() & (pl.col("kind") == schema.VOLUME))
+    busy = frame.filter((pl.col("io_rate") > 0) & time.is_not_null() & (pl.col("kind") != schema.OTHER))
     mean = float(busy.select(time.median()).item() or 0.0)
     times = {field: each for field, each in plan.taken.items() if field in NUMBERS and NUMBERS[field] == "ms"}
     if not times or not mean:
@@ -357,28 +360,47 @@ def measured(table: CsvTable, name: str, heading: str, factor: float) -> dict[st
 
 def device_series(table: CsvTable, heading: str = "device") -> pl.Series:
     """Device numbers of a table whose rows are one device each, in hexadecimal; null where there is none."""
-
-    def number(cell: str) -> str | None:
-        if not cell:
-            return None
-        low, high = device_range(cell)
-        return f"{low:04X}" if low == high else refuse()
-
     wanted = f"expected device numbers in hexadecimal such as 522A, one a row; names: `map` volume={heading}"
-    return table.mapped(heading, number, wanted, pl.String)
+    return table.mapped(heading, _device_number, wanted, pl.String)
 
 
-def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
-    """What each row is: as the column kind says, as type and label tell in rows of a listing, else a volume."""
-    if "kind" in plan.taken:
+def _device_number(cell: str) -> str | None:
+    if not cell:
+        return None
+    low, high = device_range(cell)
+    return f"{low:04X}" if low == high else refuse()
+
+
+def _roles(table: CsvTable, plan: Plan) -> dict[str, Any]:
+    """What each row is, as kind, alias_of, or type and label of a listing say, else a volume; the base of an alias."""
+    taken = plan.taken
+    if "kind" in taken:
         wanted = f"expected one of {', '.join(schema.KINDS)}"
-        return table.mapped("kind", lambda cell: cell if cell in schema.KINDS else refuse(), wanted, str)
-    if not {"type", "volume"} <= plan.taken.keys():
-        return schema.VOLUME
-    type_, label = (table.series(plan.taken[field].heading) for field in ("type", "volume"))
-    if not (table.has("type") and table.has("label")) and not type_.str.starts_with("->").any():
-        return schema.VOLUME
-    return schema.kind_of(type_, label)
+        kinds = table.mapped("kind", lambda cell: cell if cell in schema.KINDS else refuse(), wanted, str)
+        return {"kind": kinds}
+    says, arrow = ("alias_of", "") if "alias_of" in taken else ("type", "->")
+    if says not in taken:
+        return {"kind": schema.VOLUME}
+    bases = table.mapped(
+        taken[says].heading,
+        lambda cell: _device_number(cell.removeprefix(arrow)) if cell.startswith(arrow) else None,
+        f"expected {arrow}522A of an alias of 522A, and so on", pl.String,
+    )  # fmt: skip
+    alias = bases.is_not_null()
+    type_, label = (
+        table.series(taken[field].heading)
+        if field in taken
+        else pl.Series(["?"]).new_from_index(0, len(table))
+        for field in ("type", "volume")
+    )
+    unlabeled = (
+        "volume" in taken and heading_words(taken["volume"].heading)[0] == LABEL and (label == "").any()
+    )
+    if not (alias.any() or unlabeled or (table.has("type") and table.has("label"))):
+        return {"kind": schema.VOLUME}
+    others = schema.kind_of(type_, label).cast(pl.String) if "type" in taken else pl.lit(schema.BASE)
+    kind = pl.when(alias).then(pl.lit(schema.CLASSIC_ALIAS)).otherwise(others)
+    return {"kind": pl.select(kind).to_series(), "alias_of": bases}
 
 
 def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Series]:
