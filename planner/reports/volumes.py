@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.render.text import counted, listed
@@ -70,9 +71,9 @@ OFFSET: Final = "utc_offset_s"
 FASTEST: Final = 5e-6  # s; no disk serves an I/O faster
 SLOWEST: Final = 10.0  # s; a mean service time that no disk has
 SUMS: Final = (  # names of rows below those of volumes, in whatever case, as spreadsheets and reports write them
-    r"(?i)^\W*((.* )?(grand |sub-?)?(total|sum|summe|gesamt(ergebnis)?|ergebnis|average|avg|mittelwert)(/average|/avg)?"
-    r"|mean|median|max(imum)?|min(imum)?|count|anzahl"
-    r"|(grand )?total .*|all)\W*$"
+    r"(?i)^\W*((.* )?(grand |sub-?)?(totale?|sum|summe|(ins)?gesamt(ergebnis)?|ergebnis|average|avg|mittelwert)"
+    r"(/average|/avg)?|mean|median|max(imum)?|min(imum)?|count|anzahl|std\W*dev(iation)?|.* ?percentile"
+    r"|(grand |sub-?)?total .*|lcu( .*)?|overall|all)\W*$"
 )
 # A base and its aliases, other than those of HyperPAV, which has an H; their number changed where there is a star.
 STATIC_PAV: Final = r"^([2-9]|[1-9][0-9]{1,2})\*?$"
@@ -184,13 +185,10 @@ def _rivals(table: CsvTable, plan: Plan) -> Iterator[str]:
 def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, pl.Series]:
     """Every row as the schema has it, and which of them say too little; sums below the rows are left out."""
     taken = plan.taken
-    may_say_so = [field for field in ("device", "volume", "date", "start") if field in taken]
-    named = [table.series(taken[field].heading) for field in may_say_so]
-    totals = {word for name in named for word in name.unique() if re.search(SUMS, word)}
-    sums = pl.select(pl.any_horizontal(*(name.is_in(totals) for name in named))).to_series()
+    sums = _sums(table, taken)
     if sums.any() and not sums.all():
         notes.append(f"{table.path}: {counted(int(sums.sum()), 'row')} of sums left out.")
-        table = table.only(~sums.to_numpy())
+        table = table.only(~sums)
     columns: dict[str, Any] = {}
     for field, name in WORDS.items():
         if field in taken:
@@ -217,6 +215,26 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     lost = _too_little(frame)
     _check_twice(table, frame.filter(~lost), taken["device" if "device" in taken else "volume"].heading)
     return frame, lost
+
+
+def _sums(table: CsvTable, taken: Mapping[str, TakenColumn]) -> NDArray[np.bool_]:
+    """Which rows are sums by their name or day, or by any word where they have no name."""
+    found = {
+        field: table.series(taken[field].heading)
+        for field in ("device", "volume", "date", "start")
+        if field in taken
+    }
+    totals = {word for column in found.values() for word in column.unique() if re.search(SUMS, word)}
+    sums = (
+        pl.select(pl.any_horizontal(*(column.is_in(totals) for column in found.values())))
+        .to_series()
+        .to_numpy()
+        .copy()
+    )
+    names = (found[field] == "" for field in ("device", "volume") if field in found)
+    for row in pl.select(pl.all_horizontal(*names)).to_series().arg_true():
+        sums[row] |= any(re.search(SUMS, str(cell)) for cell in table.cells.row(row))
+    return sums
 
 
 def _of_static_pav(

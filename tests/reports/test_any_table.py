@@ -129,6 +129,24 @@ def test_seconds_under_names_of_milliseconds_are_told_by_their_sum() -> None:
         read(text(header, "522A,700,.0004,.0001,.0002,.0005,.0052"))
 
 
+@pytest.mark.parametrize(
+    "row",
+    ["Overall,,A,Y,250", "Subtotal A,,A,Y,250", "Insgesamt,,A,Y,250", "LCU 0045,,A,Y,250", "95th Percentile,,A,Y,149",
+     "Std Dev,,A,Y,25", ",,A Total,,250", ",,All,Y,250", ",,,Total,250"],
+)  # fmt: skip
+def test_a_row_of_sums_is_no_volume_wherever_its_word_stands(row: str) -> None:
+    """A subtotal of a spreadsheet has its word in the column by which it sums; no row without a name is lost."""
+    volumes = ["VOL1,8A00,A,Y,100", "VOL2,8A01,A,all,150"]
+    found = read(
+        text(
+            "Volser,Device,LCU,Online,IOPS,Svc",
+            *(f"{each},1.3" for each in (*volumes, row, "VOL3,8A02,A,Y,9")),
+        )
+    )
+    assert found.devices["io_rate"].to_list() == [100, 150, 9] and found.missing == ()
+    assert "1 row of sums left out." in found.notes[0]
+
+
 def test_rows_without_numbers_are_left_out_and_named_and_never_the_whole_file() -> None:
     found = read(text("volume,pool,io_rate,service_ms,queued", "A,1,n/a,1,0", "B,1,5,,0", "C,1,7,1,", "D,1,9,1,.2",
                       "E,1,0,,", ",1,5,1,0"))  # fmt: skip
