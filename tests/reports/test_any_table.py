@@ -129,6 +129,19 @@ def test_seconds_under_names_of_milliseconds_are_told_by_their_sum() -> None:
         read(text(header, "522A,700,.0004,.0001,.0002,.0005,.0052"))
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize(("head", "below"), [(0, 1), (1, 0), (0, 2), (3, 1)])
+def test_separators_at_the_end_of_lines_are_no_cells(separator: str, head: int, below: int) -> None:
+    """As scripts write them, in headings or rows only; a cell without a heading stays an error."""
+    lines = ["volume,io_rate,service_ms", "A,10,1.3", "volume,io_rate,service_ms", "B,20,1.4"]
+    more = [head, below, head, below]
+    lines = [(line + "," * many).replace(",", separator) for line, many in zip(lines, more, strict=True)]
+    assert read(text(*lines)).devices["io_rate"].to_list() == [10, 20]
+    for wrong in (f"B{separator}20", lines[3].rstrip(separator) + separator * (head + 1) + "7"):
+        with pytest.raises(ReportError, match="line 4.*cells?: expected"):
+            read(text(*lines[:3], wrong))
+
+
 @pytest.mark.parametrize(
     "row",
     ["Overall,,A,Y,250", "Subtotal A,,A,Y,250", "Insgesamt,,A,Y,250", "LCU 0045,,A,Y,250", "95th Percentile,,A,Y,149",
