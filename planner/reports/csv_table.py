@@ -423,7 +423,7 @@ def by_lines(
 
 
 def _fitted(row: list[str], header: Sequence[str]) -> list[str]:
-    """A row with as many cells as the header has, if only empty ones, or ones without a heading, make the difference."""
+    """A row as wide as the header, if only empty cells, or ones without a heading, make the difference."""
     fits = not any(row[len(header) :]) and not any(header[len(row) :])
     return row[: len(header)] + [""] * (len(header) - len(row)) if fits else row
 

@@ -49,7 +49,7 @@ from planner.reports.csv_table import (
 )
 from planner.reports.membership import device_range
 from planner.reports.moments import clock, is_time_of_day, read_dates, read_length
-from planner.units import MICROSECOND, MILLISECOND, MOST_ALIASES
+from planner.units import ADDRESSES, MICROSECOND, MILLISECOND, MOST_ALIASES
 
 WANTED: Final = "a table of volumes"
 NOTHING: Final = ("n/a", "na", "nan", "null", "none", "-", "--", "---", ".", "....", "#n/a", "n.a.", "nil", "?", "<na>",
@@ -337,7 +337,8 @@ def _as_seconds(
     if not times or not mean:
         return None
     said = plan.plain or plan.taken.get("service", next(iter(times.values()))).unit
-    if mean >= FASTEST and (mean <= SLOWEST or said):
+    inside = float(busy.select((pl.col("io_rate") * time).max()).item())  # I/Os at once at a volume
+    if mean >= FASTEST and ((mean <= SLOWEST and inside <= ADDRESSES) or said):
         return None
     shown = {field: each.heading for field, each in times.items()}
     fast = mean < FASTEST
@@ -354,8 +355,13 @@ def _as_seconds(
     quoted = heading if heading.isalnum() else f'"{heading}"'
     how, unit = ("fast", "s") if fast else ("slow", "us")
     found = f"a median {what} time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())})"
+    why = (
+        f"no disk is so {how}"
+        if fast or mean > SLOWEST
+        else f"{inside:.0f} I/Os would be at one volume at once"
+    )
     wanted = f"expected milliseconds, or the unit by `map` {field}_{unit}={quoted} and so on"
-    raise ReportError(table.path, f"{found}: no disk is so {how}; {wanted}", line=table.header_line)
+    raise ReportError(table.path, f"{found}: {why}; {wanted}", line=table.header_line)
 
 
 def measured(table: CsvTable, name: str, heading: str, factor: float) -> dict[str, pl.Series]:

@@ -66,7 +66,7 @@ def text(*lines: str) -> bytes:
         ),
         (("Device,Volser,IOPS,Svc", "8A00,A,10,1.3", "LCU 0045 total,,10,1.3"), 10, 1.3e-3),
         (("Volser,IOPS,Svc", "A,10,1.3", "Mean,10,1.3", "Maximum,10,1.3", "Count,1,1"), 10, 1.3e-3),
-        (("Volser;IOPS;Svc", "A;1\u202f234\u00a0567,5;1,3"), 1234567.5, 1.3e-3),
+        (("Volser;IOPS;Svc (ms)", "A;1\u202f234\u00a0567,5;1,3"), 1234567.5, 1.3e-3),
         (("Volser;IOPS;Svc", "A;1'234.5;1.3"), 1234.5, 1.3e-3),
         (("Volser;IOPS;Svc", "A;1 234,5 IO/s;1300 µs", "Summe;1 234,5 IO/s;"), 1234.5, 1.3e-3),
         (("Volser,IOPS,Resp (µsec),Queue (ms)", "A,10,1700,.4"), 10, 1.3e-3),
@@ -104,7 +104,8 @@ def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service:
         (("Volser,IOPS,Svc,Timestamp", "A,1,2,14MAI2024 09:15"), r"line 2, column 7: Timestamp '14MAI2024 09:15': "
          r"expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00\+02:00, 27.05.2007 15:01, "
          "05/27/2007 15:01, or 27MAY2007 15:01 with an English month, all in one form"),
-        (("Volser,IOPS,Svc", "A,700,845"), None),
+        (("Volser,IOPS,Svc", "A,7,845"), None),
+        (("Volser,IOPS,Svc", "A,700,845"), "592 I/Os would be at one volume at once; expected milliseconds, or"),
         (("Volser,IOPS,Svc", "A,700,18450"), "so slow; expected milliseconds, or the unit by `map` service_us"),
         (("Volser,IOPS,Resp", "A,700,.0008"), "a median response time .* `map` response_s=Resp"),
         (("Volser,IOPS,Svc", "A,700,.0008"), "so fast; expected milliseconds, or the unit by `map` service_s=Svc"),
@@ -129,6 +130,22 @@ def test_seconds_under_names_of_milliseconds_are_told_by_their_sum() -> None:
         read(text(header, "522A,700,.0004,.0001,.0002,.0005,.0052"))
 
 
+@pytest.mark.parametrize(("heading", "times"), [("Response", (1850, 1650)), ("Service Time", (1230, 1190))])
+def test_microseconds_without_a_unit_that_would_crowd_a_volume_are_refused(
+    heading: str, times: tuple[int, int]
+) -> None:
+    """Rate x time is what is there at once (Little's law): 256 devices serve no 1,000; said in a heading it is read."""
+    lines = [f"A,545.3,{times[0]}", f"B,0.8,{times[1]}"]
+    with pytest.raises(ReportError, match=r"line 1: .* I/Os would be at one volume at once; .*_us="):
+        read(text(f"Volume,IOPS,{heading}", *lines))
+    field = heading.partition(" ")[0].lower()
+    for unit, second in (("us", 1e-6), ("ms", 1e-3)):
+        assert read(text(f"Volume,IOPS,{heading} ({unit})", *lines)).devices[field][0] == pytest.approx(
+            times[0] * second
+        )
+    assert read(text(f"Volume,IOPS,{heading}", "A,545.3,18.5", "B,0.8,1650")).devices.height == 2
+
+
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize(("head", "below"), [(0, 1), (1, 0), (0, 2), (3, 1)])
 def test_separators_at_the_end_of_lines_are_no_cells(separator: str, head: int, below: int) -> None:
@@ -138,7 +155,7 @@ def test_separators_at_the_end_of_lines_are_no_cells(separator: str, head: int, 
     lines = [(line + "," * many).replace(",", separator) for line, many in zip(lines, more, strict=True)]
     assert read(text(*lines)).devices["io_rate"].to_list() == [10, 20]
     for wrong in (f"B{separator}20", lines[3].rstrip(separator) + separator * (head + 1) + "7"):
-        with pytest.raises(ReportError, match="line 4.*cells?: expected"):
+        with pytest.raises(ReportError, match=r"line 4.*cells?: expected"):
             read(text(*lines[:3], wrong))
 
 
