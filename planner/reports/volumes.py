@@ -496,7 +496,9 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, heading: str) -> None:
         schema.refuse_twice(frame.filter(pl.coalesce("device", "label").is_not_null()))
     except ReportError as error:
         row = int((table.line_numbers == error.line).argmax())
-        raise table.error(row, heading, error.problem) from None
+        timed = frame.select(pl.col("start", "source").is_not_null()).to_numpy().any()
+        way_out = "" if timed else "; no column was taken as their time: `map` start=COLUMN says which it is"
+        raise table.error(row, heading, f"{error.problem}{way_out}") from None
 
 
 def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from random import Random
 
@@ -198,6 +199,35 @@ def test_a_row_without_a_time_beside_others_is_left_out(date: str) -> None:
     found = read(text("Time,Volser,IOPS,Svc", *lines))
     assert found.devices["label"].to_list() == ["A", "A"] and {each.name for each in found.missing} == {"B"}
     assert "2 rows without a value that is needed left out: B in line 3, B in line 5" in found.notes[-1]
+
+
+def test_intervals_whose_time_was_not_found_say_how_it_is() -> None:
+    lines = ["End Time,Volume,IOPS,Svc", "2024-05-14 09:15,A,500,1.6", "2024-05-14 09:30,A,300,1.3"]
+    with pytest.raises(
+        ReportError, match=r"line 3.*A a second time.*; no column was taken as their time: `map` start="
+    ):
+        read(text(*lines))
+    found = read(text(*lines), map={"start": "End Time"}).devices
+    assert found["start"].to_list() == [datetime(2024, 5, 14, 9, 15), datetime(2024, 5, 14, 9, 30)]
+    with pytest.raises(ReportError) as refused:
+        read(text(lines[0].replace("End", "Start"), *lines[1:], lines[1]))
+    assert "no column was taken" not in str(refused.value)
+
+
+@pytest.mark.parametrize("mark", [".", "-"])
+def test_a_day_of_the_year_is_a_date(mark: str) -> None:
+    """SMF dates as z/OS prints them, against the calendar of the standard library; no year has other days."""
+    moments = [datetime(2023, 12, 31, 9, 15), datetime(2024, 2, 29, 9, 15), datetime(2024, 12, 31, 9, 15)]
+    lines = [
+        "SMF Date,SMF Time,Volume,IOPS,Svc",
+        *(each.strftime(f"%Y{mark}%j,%H:%M:%S,A,500,1.6") for each in moments),
+    ]
+    assert read(text(*lines)).devices["start"].to_list() == moments
+    for wrong in ("2023.366", "2024.000", "2024.367", "0000.001", "9999.366"):
+        with pytest.raises(
+            ReportError, match=f"line 2, column 1: SMF Date '{re.escape(wrong)} 09:15': expected a time"
+        ):
+            read(text(lines[0], f"{wrong},09:15,A,500,1.6"))
 
 
 def test_a_date_with_two_meanings_is_not_guessed() -> None:
