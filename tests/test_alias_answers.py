@@ -313,6 +313,49 @@ def test_without_a_pool_volumes_are_each_for_themselves(tmp_path: Path) -> None:
         assert isinstance(planner.aliases(listing, **asked), sizing.AliasAnswer)
 
 
+ALIASES_OF = {"listing": "Addr,Type,Label/ID", "unlabeled": "Addr,Type,Note", "own": "device,alias_of,label"}
+
+
+@pytest.mark.parametrize("kind", ALIASES_OF)
+def test_a_table_of_a_base_and_its_aliases_says_what_their_listing_says(kind: str, tmp_path: Path) -> None:
+    """Their I/Os are of one volume, whether the type has an arrow or a column names the base."""
+    listing = data_path("hyperpav", "522A-2-aliases.listing")
+    rows = [line.split() for line in listing.read_text(encoding="ascii").splitlines() if " BWPVS0 " in line]
+    types = {"3390-3": "", "->522A": "522a"}
+    cells = [[each[0], types[each[1]] if kind == "own" else each[1], *each[2:]] for each in rows]
+    lines = [
+        f"{ALIASES_OF[kind]},links,paths,I/O,avoided,Pend,Disc,Conn,Serv,Resp,CUWt,queued",
+        *map(",".join, cells),
+    ]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(lines) + "\n", encoding="ascii")
+    (found,), (wanted,) = (intervals(read(each)) for each in (table, listing))
+    (run,), (known,) = volume_runs(found), volume_runs(wanted)
+    assert (run.aliases, run.io_rate.value, run.queued) == (known.aliases, known.io_rate.value, known.queued)
+    assert run.mean_service.value == pytest.approx(known.mean_service.value, rel=1e-12)
+    assert [each.needed for each in site(read(table).devices, workers=1).pools] == [2]
+    text = table.read_text(encoding="ascii").replace(f"{cells[1][5]},.0,.3", ",.0,.3", 1)
+    table.write_text(text, encoding="ascii")
+    answer = planner.aliases(table, kind="volume")
+    assert answer.exit_code == 2 and answer.headline.startswith("1 of 1 volume could not be read")
+
+
+def test_a_table_of_a_pool_with_its_aliases_says_what_the_listing_says(tmp_path: Path) -> None:
+    """HyperPAV aliases have no label there either; taken as volumes they would hide how many are in use."""
+    listing = data_path("hyperpav", "pool-8-aliases.listing")
+    lines = ["Addr,Type,Label/ID,Links,Paths,I/O,Avoid,Pend,Disc,Conn,Serv,Resp,CUWt,Req. Qued"]
+    for line in listing.read_text(encoding="ascii").splitlines():
+        if line.startswith(" 52"):
+            cells = line.split()
+            lines.append(",".join(cells if line[13].strip() else [*cells[:2], "", *cells[2:]]))
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(lines) + "\n", encoding="ascii")
+    (found,), (wanted,) = (pool_runs(*intervals(read(each)))[0] for each in (table, listing))
+    assert (found.run.aliases, found.run.volumes) == (wanted.run.aliases, wanted.run.volumes)
+    np.testing.assert_array_equal(found.run.io_rate.value, wanted.run.io_rate.value)
+    np.testing.assert_array_equal(found.run.queued.value, wanted.run.queued.value)
+
+
 def test_what_the_digits_hide_ends_with_the_queue() -> None:
     """A queue of one digit leaves half as much open; a curve through it comes to nothing with aliases all the same."""
     answer = planner.aliases(rate="322.4/s", service=".67ms", queue=0.1)

@@ -25,8 +25,8 @@ NAMES: Final = {  # field: headings, the likeliest first
     "system": "system systemid sysid smfid sid systemname snm lpar host hostname nodename mvssystemid",
     "run": "run",
     "start": "start timestamp datetime starttime startime startdatetime intervalstart intervalbegin begin dateandtime",
-    "date": "date startdate intervaldate day datum",
-    "time": "time timeofday intervaltime clock uhrzeit zeit",
+    "date": "date startdate intervaldate day datum smfdate",
+    "time": "time timeofday intervaltime clock uhrzeit zeit smftime",
 }
 TIMES: Final = {
     "pend": "pend pending pendtime pendingtime pnd avgpndms",

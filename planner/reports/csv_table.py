@@ -406,6 +406,7 @@ def by_lines(
     if not found:
         raise ReportError(path, f"an empty file: expected {expected}", line=1, column=1)
     (first, header), *body = found
+    body = [(line, _fitted(row, header)) for line, row in body]
     body = [each for each in body if each[1] != header]  # files put together have it again
     check_width(path, len(header), first)
     rows = [row for _, row in body if len(row) == len(header)]
@@ -419,6 +420,12 @@ def by_lines(
             problem = f"{counted(len(row), 'cell')}: expected {len(header)}, as many as the header has"
             raise table.error_at(line, min(len(header), len(row)), problem)
     return table
+
+
+def _fitted(row: list[str], header: Sequence[str]) -> list[str]:
+    """A row as wide as the header, if only empty cells, or ones without a heading, make the difference."""
+    fits = not any(row[len(header) :]) and not any(header[len(row) :])
+    return row[: len(header)] + [""] * (len(header) - len(row)) if fits else row
 
 
 def frame_of(rows: Sequence[Sequence[str]], width: int) -> pl.DataFrame:

@@ -7,6 +7,7 @@ compares, sorts or groups times does so by what is here, so that an hour that a 
 from __future__ import annotations
 
 import re
+from calendar import isleap
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
@@ -25,6 +26,7 @@ _TIME: Final = (
 )
 _NUMBERS: Final = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})" + _TIME)
 _NAMED: Final = re.compile(r"(\d{1,2})[ -]?([A-Za-z]{3})[A-Za-z]*\.?[ -]?(\d{2,4})" + _TIME)
+_DAY_OF_YEAR: Final = re.compile(r"([12]\d{3})[.-](\d{3})" + _TIME)  # as z/OS writes dates
 _OF_DAY: Final = re.compile(
     r"(\d{1,2})[:.](\d{2})[:.](\d{2})(?:[.,]\d+)?|(\d{1,2}):(\d{2})(?:\s*[AaPp][Mm])?"
 )
@@ -152,6 +154,12 @@ def _parts(cell: str) -> DateParts:
     if named is not None and named[2].lower() in MONTHS:
         numbers = int(named[3]), MONTHS.index(named[2].lower()) + 1, int(named[1])
         return ("ymd",), numbers, time_of_day(cell, *named.groups()[3:])
+    counted = _DAY_OF_YEAR.fullmatch(cell) if cell.isascii() else None
+    if counted is not None:
+        year, days = int(counted[1]), int(counted[2])
+        if not 1 <= days <= 365 + isleap(year):
+            raise ValueError(cell)
+        return ("ymd",), (year, 1, 1), timedelta(days=days - 1) + time_of_day(cell, *counted.groups()[2:])
     match = _NUMBERS.fullmatch(cell) if cell.isascii() else None
     if match is None:
         raise ValueError(cell)

@@ -195,7 +195,7 @@ class _Parser:
 
 SUM: Final = "SUM"
 NUMBER: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9}")
-SUMS: Final = re.compile(rf"{volumes.SUMS}|^lcu\b")
+SUMS: Final = re.compile(volumes.SUMS)
 NOT_DISK: Final = re.compile(r"(?i)tape|communication|graphic|character|unit record")
 LCU: Final = ("lcu", "logicalcontrolunit")
 POOL_FIGURES: Final = (  # headings of an IOQ report: ratio of waits, most aliases in use, I/Os of a channel path

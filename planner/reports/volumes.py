@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.render.text import counted, listed
@@ -27,6 +28,7 @@ from planner.reports.column_names import (
     Plan,
     TakenColumn,
     fits,
+    heading_words,
     plan_of,
     unit_of,
 )
@@ -47,7 +49,7 @@ from planner.reports.csv_table import (
 )
 from planner.reports.membership import device_range
 from planner.reports.moments import clock, is_time_of_day, read_dates, read_length
-from planner.units import MICROSECOND, MILLISECOND, MOST_ALIASES
+from planner.units import ADDRESSES, MICROSECOND, MILLISECOND, MOST_ALIASES
 
 WANTED: Final = "a table of volumes"
 NOTHING: Final = ("n/a", "na", "nan", "null", "none", "-", "--", "---", ".", "....", "#n/a", "n.a.", "nil", "?", "<na>",
@@ -69,12 +71,13 @@ OFFSET: Final = "utc_offset_s"
 FASTEST: Final = 5e-6  # s; no disk serves an I/O faster
 SLOWEST: Final = 10.0  # s; a mean service time that no disk has
 SUMS: Final = (  # names of rows below those of volumes, in whatever case, as spreadsheets and reports write them
-    r"(?i)^\W*((.* )?(grand |sub-?)?(total|sum|summe|gesamt(ergebnis)?|ergebnis|average|avg|mittelwert)(/average|/avg)?"
-    r"|mean|median|max(imum)?|min(imum)?|count|anzahl"
-    r"|(grand )?total .*|all)\W*$"
+    r"(?i)^\W*((.* )?(grand |sub-?)?(totale?|sum|summe|(ins)?gesamt(ergebnis)?|ergebnis|average|avg|mittelwert)"
+    r"(/average|/avg)?|mean|median|max(imum)?|min(imum)?|count|anzahl|std\W*dev(iation)?|.* ?percentile"
+    r"|(grand |sub-?)?total .*|lcu( .*)?|overall|all)\W*$"
 )
 # A base and its aliases, other than those of HyperPAV, which has an H; their number changed where there is a star.
 STATIC_PAV: Final = r"^([2-9]|[1-9][0-9]{1,2})\*?$"
+LABEL: Final = "labelid"  # heading of a DEVICE listing, in which HyperPAV aliases have none
 SHOWN: Final = 5  # names that a note lists
 WANTED_TIME: Final = (
     "expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00+02:00, 27.05.2007 15:01, 05/27/2007 15:01, or "
@@ -182,13 +185,10 @@ def _rivals(table: CsvTable, plan: Plan) -> Iterator[str]:
 def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, pl.Series]:
     """Every row as the schema has it, and which of them say too little; sums below the rows are left out."""
     taken = plan.taken
-    may_say_so = [field for field in ("device", "volume", "date", "start") if field in taken]
-    named = [table.series(taken[field].heading) for field in may_say_so]
-    totals = {word for name in named for word in name.unique() if re.search(SUMS, word)}
-    sums = pl.select(pl.any_horizontal(*(name.is_in(totals) for name in named))).to_series()
+    sums = _sums(table, taken)
     if sums.any() and not sums.all():
         notes.append(f"{table.path}: {counted(int(sums.sum()), 'row')} of sums left out.")
-        table = table.only(~sums.to_numpy())
+        table = table.only(~sums)
     columns: dict[str, Any] = {}
     for field, name in WORDS.items():
         if field in taken:
@@ -196,7 +196,7 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
             columns[name] = words.set(words == "", None)
     if "device" in taken:
         columns["device"] = device_series(table, taken["device"].heading)
-    columns["kind"] = _kinds(table, plan)
+    columns |= _roles(table, plan)
     columns |= _times(table, plan, notes)
     for field in ("aliases", "links", "paths", "queue_samples"):
         if field in taken:
@@ -215,6 +215,26 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     lost = _too_little(frame)
     _check_twice(table, frame.filter(~lost), taken["device" if "device" in taken else "volume"].heading)
     return frame, lost
+
+
+def _sums(table: CsvTable, taken: Mapping[str, TakenColumn]) -> NDArray[np.bool_]:
+    """Which rows are sums by their name or day, or by any word where they have no name."""
+    found = {
+        field: table.series(taken[field].heading)
+        for field in ("device", "volume", "date", "start")
+        if field in taken
+    }
+    totals = {word for column in found.values() for word in column.unique() if re.search(SUMS, word)}
+    sums = (
+        pl.select(pl.any_horizontal(*(column.is_in(totals) for column in found.values())))
+        .to_series()
+        .to_numpy()
+        .copy()
+    )
+    names = (found[field] == "" for field in ("device", "volume") if field in found)
+    for row in pl.select(pl.all_horizontal(*names)).to_series().arg_true():
+        sums[row] |= any(re.search(SUMS, str(cell)) for cell in table.cells.row(row))
+    return sums
 
 
 def _of_static_pav(
@@ -266,7 +286,8 @@ def _sum(columns: Sequence[pl.Series]) -> pl.Series:
 
 def _too_little(frame: pl.DataFrame) -> pl.Series:
     """Which rows lack a rate, a time that others have or, with I/O, a service time or queue as others of their pool."""
-    busy = (pl.col("io_rate") > 0) & (pl.col("kind") == schema.VOLUME)
+    busy = (pl.col("io_rate") > 0) & (pl.col("kind") != schema.OTHER)
+    waits = busy & pl.col("kind").is_in([schema.BASE, schema.VOLUME])
     group = ["system", "pool"]
     served = pl.col("service").is_not_null().any()
     timed = pl.any_horizontal(pl.col("start", "source").is_not_null())
@@ -274,7 +295,7 @@ def _too_little(frame: pl.DataFrame) -> pl.Series:
     return frame.select(
         pl.col("io_rate").is_null() | pl.coalesce("device", "label").is_null()
         | (~timed & timed.any()) | (busy & served & pl.col("service").is_null())
-        | (busy & ~queued & (queued & busy).any().over(group))
+        | (waits & ~queued & (queued & waits).any().over(group))
     ).to_series()  # fmt: skip
 
 
@@ -291,12 +312,12 @@ def _without_lost(
         raise ReportError(table.path, f"no row has all the numbers that it needs: {wanted}", line=line)
     missing = schema.lost_rows(
         rows.select(
-            "pool", "system", "start", "utc_offset", name=pl.coalesce(pl.col("device", "label").replace("", None)),
-            alias=pl.col("kind") == schema.ALIAS, own=True,
+            "pool", "system", "start", "utc_offset", alias=pl.col("kind") == schema.ALIAS,
+            name=pl.coalesce(pl.col("alias_of", "device", "label").replace("", None)), own=pl.col("alias_of").is_null(),
         )
     )  # fmt: skip
-    lines = zip(missing, rows["line"], strict=True)
-    places = [f"{each.name or 'no name'} in line {line}" for each, line in lines]
+    names = rows.select(pl.coalesce(pl.col("device", "label").replace("", None)), "line").iter_rows()
+    places = [f"{name or 'no name'} in line {line}" for name, line in names]
     left_out = f"{counted(len(places), 'row')} without a value that is needed left out"
     notes.append(f"{table.path}: {left_out}: {listed(places, SHOWN)}.")
     return missing, frame.filter(~lost)
@@ -310,13 +331,14 @@ def _as_seconds(
     They add up where their sum is the `same` within that share in `most` of the rows.
     """
     time = pl.coalesce("service", "response")
-    busy = frame.filter((pl.col("io_rate") > 0) & time.is_not_null() & (pl.col("kind") == schema.VOLUME))
+    busy = frame.filter((pl.col("io_rate") > 0) & time.is_not_null() & (pl.col("kind") != schema.OTHER))
     mean = float(busy.select(time.median()).item() or 0.0)
     times = {field: each for field, each in plan.taken.items() if field in NUMBERS and NUMBERS[field] == "ms"}
     if not times or not mean:
         return None
     said = plan.plain or plan.taken.get("service", next(iter(times.values()))).unit
-    if mean >= FASTEST and (mean <= SLOWEST or said):
+    inside = float(busy.select((pl.col("io_rate") * time).max()).item())  # I/Os at once at a volume
+    if mean >= FASTEST and ((mean <= SLOWEST and inside <= ADDRESSES) or said):
         return None
     shown = {field: each.heading for field, each in times.items()}
     fast = mean < FASTEST
@@ -333,8 +355,13 @@ def _as_seconds(
     quoted = heading if heading.isalnum() else f'"{heading}"'
     how, unit = ("fast", "s") if fast else ("slow", "us")
     found = f"a median {what} time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())})"
+    why = (
+        f"no disk is so {how}"
+        if fast or mean > SLOWEST
+        else f"{inside:.0f} I/Os would be at one volume at once"
+    )
     wanted = f"expected milliseconds, or the unit by `map` {field}_{unit}={quoted} and so on"
-    raise ReportError(table.path, f"{found}: no disk is so {how}; {wanted}", line=table.header_line)
+    raise ReportError(table.path, f"{found}: {why}; {wanted}", line=table.header_line)
 
 
 def measured(table: CsvTable, name: str, heading: str, factor: float) -> dict[str, pl.Series]:
@@ -357,28 +384,47 @@ def measured(table: CsvTable, name: str, heading: str, factor: float) -> dict[st
 
 def device_series(table: CsvTable, heading: str = "device") -> pl.Series:
     """Device numbers of a table whose rows are one device each, in hexadecimal; null where there is none."""
-
-    def number(cell: str) -> str | None:
-        if not cell:
-            return None
-        low, high = device_range(cell)
-        return f"{low:04X}" if low == high else refuse()
-
     wanted = f"expected device numbers in hexadecimal such as 522A, one a row; names: `map` volume={heading}"
-    return table.mapped(heading, number, wanted, pl.String)
+    return table.mapped(heading, _device_number, wanted, pl.String)
 
 
-def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
-    """What each row is: as the column kind says, as type and label tell in rows of a listing, else a volume."""
-    if "kind" in plan.taken:
+def _device_number(cell: str) -> str | None:
+    if not cell:
+        return None
+    low, high = device_range(cell)
+    return f"{low:04X}" if low == high else refuse()
+
+
+def _roles(table: CsvTable, plan: Plan) -> dict[str, Any]:
+    """What each row is, as kind, alias_of, or type and label of a listing say, else a volume; the base of an alias."""
+    taken = plan.taken
+    if "kind" in taken:
         wanted = f"expected one of {', '.join(schema.KINDS)}"
-        return table.mapped("kind", lambda cell: cell if cell in schema.KINDS else refuse(), wanted, str)
-    if not {"type", "volume"} <= plan.taken.keys():
-        return schema.VOLUME
-    type_, label = (table.series(plan.taken[field].heading) for field in ("type", "volume"))
-    if not (table.has("type") and table.has("label")) and not type_.str.starts_with("->").any():
-        return schema.VOLUME
-    return schema.kind_of(type_, label)
+        kinds = table.mapped("kind", lambda cell: cell if cell in schema.KINDS else refuse(), wanted, str)
+        return {"kind": kinds}
+    says, arrow = ("alias_of", "") if "alias_of" in taken else ("type", "->")
+    if says not in taken:
+        return {"kind": schema.VOLUME}
+    bases = table.mapped(
+        taken[says].heading,
+        lambda cell: _device_number(cell.removeprefix(arrow)) if cell.startswith(arrow) else None,
+        f"expected {arrow}522A of an alias of 522A, and so on", pl.String,
+    )  # fmt: skip
+    alias = bases.is_not_null()
+    type_, label = (
+        table.series(taken[field].heading)
+        if field in taken
+        else pl.Series(["?"]).new_from_index(0, len(table))
+        for field in ("type", "volume")
+    )
+    unlabeled = (
+        "volume" in taken and heading_words(taken["volume"].heading)[0] == LABEL and (label == "").any()
+    )
+    if not (alias.any() or unlabeled or (table.has("type") and table.has("label"))):
+        return {"kind": schema.VOLUME}
+    others = schema.kind_of(type_, label).cast(pl.String) if "type" in taken else pl.lit(schema.BASE)
+    kind = pl.when(alias).then(pl.lit(schema.CLASSIC_ALIAS)).otherwise(others)
+    return {"kind": pl.select(kind).to_series(), "alias_of": bases}
 
 
 def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Series]:
@@ -450,7 +496,9 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, heading: str) -> None:
         schema.refuse_twice(frame.filter(pl.coalesce("device", "label").is_not_null()))
     except ReportError as error:
         row = int((table.line_numbers == error.line).argmax())
-        raise table.error(row, heading, error.problem) from None
+        timed = frame.select(pl.col("start", "source").is_not_null()).to_numpy().any()
+        way_out = "" if timed else "; no column was taken as their time: `map` start=COLUMN says which it is"
+        raise table.error(row, heading, f"{error.problem}{way_out}") from None
 
 
 def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:

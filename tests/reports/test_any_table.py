@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from random import Random
 
@@ -66,7 +67,7 @@ def text(*lines: str) -> bytes:
         ),
         (("Device,Volser,IOPS,Svc", "8A00,A,10,1.3", "LCU 0045 total,,10,1.3"), 10, 1.3e-3),
         (("Volser,IOPS,Svc", "A,10,1.3", "Mean,10,1.3", "Maximum,10,1.3", "Count,1,1"), 10, 1.3e-3),
-        (("Volser;IOPS;Svc", "A;1\u202f234\u00a0567,5;1,3"), 1234567.5, 1.3e-3),
+        (("Volser;IOPS;Svc (ms)", "A;1\u202f234\u00a0567,5;1,3"), 1234567.5, 1.3e-3),
         (("Volser;IOPS;Svc", "A;1'234.5;1.3"), 1234.5, 1.3e-3),
         (("Volser;IOPS;Svc", "A;1 234,5 IO/s;1300 µs", "Summe;1 234,5 IO/s;"), 1234.5, 1.3e-3),
         (("Volser,IOPS,Resp (µsec),Queue (ms)", "A,10,1700,.4"), 10, 1.3e-3),
@@ -104,7 +105,8 @@ def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service:
         (("Volser,IOPS,Svc,Timestamp", "A,1,2,14MAI2024 09:15"), r"line 2, column 7: Timestamp '14MAI2024 09:15': "
          r"expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00\+02:00, 27.05.2007 15:01, "
          "05/27/2007 15:01, or 27MAY2007 15:01 with an English month, all in one form"),
-        (("Volser,IOPS,Svc", "A,700,845"), None),
+        (("Volser,IOPS,Svc", "A,7,845"), None),
+        (("Volser,IOPS,Svc", "A,700,845"), "592 I/Os would be at one volume at once; expected milliseconds, or"),
         (("Volser,IOPS,Svc", "A,700,18450"), "so slow; expected milliseconds, or the unit by `map` service_us"),
         (("Volser,IOPS,Resp", "A,700,.0008"), "a median response time .* `map` response_s=Resp"),
         (("Volser,IOPS,Svc", "A,700,.0008"), "so fast; expected milliseconds, or the unit by `map` service_s=Svc"),
@@ -129,6 +131,53 @@ def test_seconds_under_names_of_milliseconds_are_told_by_their_sum() -> None:
         read(text(header, "522A,700,.0004,.0001,.0002,.0005,.0052"))
 
 
+@pytest.mark.parametrize(("heading", "times"), [("Response", (1850, 1650)), ("Service Time", (1230, 1190))])
+def test_microseconds_without_a_unit_that_would_crowd_a_volume_are_refused(
+    heading: str, times: tuple[int, int]
+) -> None:
+    """Rate x time is what is there at once (Little's law): 256 devices serve no 1,000; said in a heading it is read."""
+    lines = [f"A,545.3,{times[0]}", f"B,0.8,{times[1]}"]
+    with pytest.raises(ReportError, match=r"line 1: .* I/Os would be at one volume at once; .*_us="):
+        read(text(f"Volume,IOPS,{heading}", *lines))
+    field = heading.partition(" ")[0].lower()
+    for unit, second in (("us", 1e-6), ("ms", 1e-3)):
+        assert read(text(f"Volume,IOPS,{heading} ({unit})", *lines)).devices[field][0] == pytest.approx(
+            times[0] * second
+        )
+    assert read(text(f"Volume,IOPS,{heading}", "A,545.3,18.5", "B,0.8,1650")).devices.height == 2
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize(("head", "below"), [(0, 1), (1, 0), (0, 2), (3, 1)])
+def test_separators_at_the_end_of_lines_are_no_cells(separator: str, head: int, below: int) -> None:
+    """As scripts write them, in headings or rows only; a cell without a heading stays an error."""
+    lines = ["volume,io_rate,service_ms", "A,10,1.3", "volume,io_rate,service_ms", "B,20,1.4"]
+    more = [head, below, head, below]
+    lines = [(line + "," * many).replace(",", separator) for line, many in zip(lines, more, strict=True)]
+    assert read(text(*lines)).devices["io_rate"].to_list() == [10, 20]
+    for wrong in (f"B{separator}20", lines[3].rstrip(separator) + separator * (head + 1) + "7"):
+        with pytest.raises(ReportError, match=r"line 4.*cells?: expected"):
+            read(text(*lines[:3], wrong))
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["Overall,,A,Y,250", "Subtotal A,,A,Y,250", "Insgesamt,,A,Y,250", "LCU 0045,,A,Y,250", "95th Percentile,,A,Y,149",
+     "Std Dev,,A,Y,25", ",,A Total,,250", ",,All,Y,250", ",,,Total,250"],
+)  # fmt: skip
+def test_a_row_of_sums_is_no_volume_wherever_its_word_stands(row: str) -> None:
+    """A subtotal of a spreadsheet has its word in the column by which it sums; no row without a name is lost."""
+    volumes = ["VOL1,8A00,A,Y,100", "VOL2,8A01,A,all,150"]
+    found = read(
+        text(
+            "Volser,Device,LCU,Online,IOPS,Svc",
+            *(f"{each},1.3" for each in (*volumes, row, "VOL3,8A02,A,Y,9")),
+        )
+    )
+    assert found.devices["io_rate"].to_list() == [100, 150, 9] and found.missing == ()
+    assert "1 row of sums left out." in found.notes[0]
+
+
 def test_rows_without_numbers_are_left_out_and_named_and_never_the_whole_file() -> None:
     found = read(text("volume,pool,io_rate,service_ms,queued", "A,1,n/a,1,0", "B,1,5,,0", "C,1,7,1,", "D,1,9,1,.2",
                       "E,1,0,,", ",1,5,1,0"))  # fmt: skip
@@ -150,6 +199,35 @@ def test_a_row_without_a_time_beside_others_is_left_out(date: str) -> None:
     found = read(text("Time,Volser,IOPS,Svc", *lines))
     assert found.devices["label"].to_list() == ["A", "A"] and {each.name for each in found.missing} == {"B"}
     assert "2 rows without a value that is needed left out: B in line 3, B in line 5" in found.notes[-1]
+
+
+def test_intervals_whose_time_was_not_found_say_how_it_is() -> None:
+    lines = ["End Time,Volume,IOPS,Svc", "2024-05-14 09:15,A,500,1.6", "2024-05-14 09:30,A,300,1.3"]
+    with pytest.raises(
+        ReportError, match=r"line 3.*A a second time.*; no column was taken as their time: `map` start="
+    ):
+        read(text(*lines))
+    found = read(text(*lines), map={"start": "End Time"}).devices
+    assert found["start"].to_list() == [datetime(2024, 5, 14, 9, 15), datetime(2024, 5, 14, 9, 30)]
+    with pytest.raises(ReportError) as refused:
+        read(text(lines[0].replace("End", "Start"), *lines[1:], lines[1]))
+    assert "no column was taken" not in str(refused.value)
+
+
+@pytest.mark.parametrize("mark", [".", "-"])
+def test_a_day_of_the_year_is_a_date(mark: str) -> None:
+    """SMF dates as z/OS prints them, against the calendar of the standard library; no year has other days."""
+    moments = [datetime(2023, 12, 31, 9, 15), datetime(2024, 2, 29, 9, 15), datetime(2024, 12, 31, 9, 15)]
+    lines = [
+        "SMF Date,SMF Time,Volume,IOPS,Svc",
+        *(each.strftime(f"%Y{mark}%j,%H:%M:%S,A,500,1.6") for each in moments),
+    ]
+    assert read(text(*lines)).devices["start"].to_list() == moments
+    for wrong in ("2023.366", "2024.000", "2024.367", "0000.001", "9999.366"):
+        with pytest.raises(
+            ReportError, match=f"line 2, column 1: SMF Date '{re.escape(wrong)} 09:15': expected a time"
+        ):
+            read(text(lines[0], f"{wrong},09:15,A,500,1.6"))
 
 
 def test_a_date_with_two_meanings_is_not_guessed() -> None:

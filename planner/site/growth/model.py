@@ -140,9 +140,7 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     """
     series, days = state.values.shape
     most = max((len(steps) for steps in state.steps), default=0)
-    quiet = (
-        np.cumsum(~state.busy, axis=1) * ~state.busy
-    )  # (series, 7) number of each less busy weekday, from 1
+    quiet = np.cumsum(~state.busy, axis=1) * ~state.busy  # number of each less busy weekday, from 1
     drifts = int(quiet.max(initial=0))
     noise, rows = state.noise, MeasuredDays.of(state.there)
     shape = 1 + state.growth[:, None] * state.years if proportional else np.ones((series, days))
