@@ -423,7 +423,7 @@ def _as_well(
 
 
 def at_bound_as_well(solutions: Sequence[Solution], key: str, bound: float, apart: float = 30.0) -> bool:
-    """Whether a parameter at a bound fits nearly as well, and each value on the way up to it, so many times `apart`.
+    """Whether a parameter at a bound fits nearly as well, and each value on the way up to it, this many times `apart`.
 
     What excludes a nearer value excludes the bound, where a gap of a second would be slow to solve.
     """

@@ -173,7 +173,7 @@ def read_pool_at_several(
 
 
 def _at(pool: DrawnPool, aliases: int) -> Array:
-    """Queues of the draws with so many aliases, (draws,)."""
+    """Queues of the draws with this many aliases, (draws,)."""
     return np.asarray(pool.queues[min(aliases, pool.queues.shape[0] - 1)])
 
 

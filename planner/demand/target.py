@@ -26,7 +26,7 @@ class Target:
     * `wait` and `response`: largest mean wait and response time [s].
     * `queued`: largest mean number of I/Os queued, of the whole volume or pool.
     * `no_alias`: largest share of tries that find no alias.
-    * `wait_percentile`: share of the I/Os, and the longest that so many may wait [s]: ``"95%:2ms"``. Of those that wait
+    * `wait_percentile`: share of the I/Os, and the longest that these may wait [s]: ``"95%:2ms"``. Of those that wait
       the waits are taken as exponential (docs/supply-methods.md has the error).
     * `wait_share`: largest mean wait in units of the mean service time, where nothing else is given.
     """
@@ -108,7 +108,7 @@ class Target:
         return np.asarray(self.excess(rate, service, queue, no_alias, waits) <= 1.0)
 
     def with_waits(self, factor: float) -> Target:
-        """Take the same as a target for waits and queues so many times as long."""
+        """Take the same as a target for waits and queues this many times as long."""
         wait, queued = (None if each is None else each / factor for each in (self.wait, self.queued))
         longest = self.wait_percentile and (self.wait_percentile[0], self.wait_percentile[1] / factor)
         return replace(

@@ -106,7 +106,7 @@ def failing(use: AliasUse, most: int, share: ArrayLike) -> Array:
 
 
 def _distributions(use: AliasUse, *values: Array) -> tuple[Array, ...]:
-    """Distribution of the aliases in use of each volume, (numbers, volumes), and means of values given so many."""
+    """Distribution of the aliases in use of each volume, (numbers, volumes), and means of values given this many."""
     every = np.array([use.mean(each) for each in (use.usage, *values)])
     distributions, *others = every[:, : int(np.flatnonzero(every[0].max(axis=1) > LEAST_TAIL)[-1]) + 1]
     return distributions / distributions.sum(axis=0), *(

@@ -113,7 +113,7 @@ def _too_large(path: Path, most: int) -> str | None:
 
 
 def _bound(most: int) -> None:
-    """Let this process have no more memory than rows of so many bytes take, where the system knows such a bound."""
+    """Let this process have no more memory than rows of this many bytes take, where the system knows such a bound."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 

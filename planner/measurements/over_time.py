@@ -193,7 +193,7 @@ def _refuse_overlap(rows: pl.DataFrame, pool: str) -> None:
 
 
 def _with_most_used(frame: pl.DataFrame) -> pl.DataFrame:
-    """Where only the most aliases in use at once were counted: what was free, and `lower`, at least so many aliases."""
+    """Where only the most aliases in use at once were counted: what was free, and `lower`, the least aliases."""
     used = pl.col("most_used")
     lower = pl.col("aliases").is_null() & used.is_not_null()
     at_least = used.max().over("system", "pool")

@@ -39,7 +39,7 @@ def min_servers(
     delay_probability : array_like, optional
         Largest delay probability.
     response_quantile : tuple of array_like, optional
-        (p, seconds): a share p of the requests is to be answered within so many seconds; `scv` 1 only.
+        (p, seconds): a share p of the requests is to be answered within that time; `scv` 1 only.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def max_load(
     delay_probability : array_like, optional
         Largest delay probability.
     response_quantile : tuple of array_like, optional
-        (p, seconds): a share p of the requests is to be answered within so many seconds; `scv` 1 only.
+        (p, seconds): a share p of the requests is to be answered within that time; `scv` 1 only.
 
     Returns
     -------

@@ -3,12 +3,12 @@
 IODHPP_HPPTRIES counts how often an alias was asked for, IODHPP_HPPFAILS how often none was free. IODHPP_HPPMINCT and
 IODHPP_HPPMAXCT are the fewest and most free aliases that such a request found since the record before.
 
-Counters only rise, have 32 bits and begin anew with the system.
-A counter that is lower than before has wrapped, has begun anew, or is an error:
+Counters only rise, have 32 bits and start again with the system.
+A counter that is lower than before has wrapped, has started again, or is an error:
 
 * It wrapped if the step over 2**32 is no longer than `WRAP_SLACK` times its fastest step elsewhere in the file allows
   for the elapsed time (than a hundredth of its range where there is no other step).
-* Otherwise all counters of the record began anew: each fell or had stood at 0, and the first of them, which counts
+* Otherwise all counters of the record started again: each fell or had stood at 0, and the first of them, which counts
   events, has since counted no more than its fastest step elsewhere allows. What it counted before, after the last
   record, is lost; what it shows was counted since.
 * Anything else is an error. So is a restart where no other step shows how fast the counter is.
@@ -61,7 +61,7 @@ class Steps:
     """What counters counted between records."""
 
     counted: Counts  # (counters, records - 1) counted between a record and the next
-    restarted: NDArray[np.bool_]  # (records - 1,) whether the counters began anew
+    restarted: NDArray[np.bool_]  # (records - 1,) whether the counters started again
 
 
 class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and line are known
@@ -122,7 +122,7 @@ class PoolSupply:
     most: Counts
     aliases: Counts  # aliases of the pool at the end of the interval
     in_use: int  # aliases of the pool at its last record
-    restarted: NDArray[np.bool_]  # whether the counters began anew in the interval
+    restarted: NDArray[np.bool_]  # whether the counters started again in the interval
     plain: NDArray[np.bool_]  # whether the interval has the usual length
     marked: bool = True  # whether `most` was counted
     borrowed: Counts | None = None  # aliases borrowed from other control units and loaned to them (SuperPAV)
@@ -192,10 +192,10 @@ def _pool(
     _check_marks(table, rows, marks, aliases)
     length = np.diff(times)
     found = steps_of(table, rows, (TRIES, FAILS), counters, length)
-    anew = np.flatnonzero(found.restarted)
-    if anew.size > 1 and anew.size > OFTEN * length.size:
-        problem = f"starts again in {anew.size} of {length.size} intervals: expected counters that rise"
-        raise table.error(int(rows[anew[0] + 1]), TRIES, problem)
+    restarts = np.flatnonzero(found.restarted)
+    if restarts.size > 1 and restarts.size > OFTEN * length.size:
+        problem = f"starts again in {restarts.size} of {length.size} intervals: expected counters that rise"
+        raise table.error(int(rows[restarts[0] + 1]), TRIES, problem)
     tries, fails = found.counted
     if (step := first_true(fails > tries)) is not None:
         problem = f"rose by {fails[step]}, {TRIES} by {tries[step]} only: expected no more fails than tries"
@@ -322,15 +322,15 @@ def _queue_column(table: CsvTable) -> str | None:
 
 
 def _look_like_deltas(counters: Counts, times: Array, members: Sequence[Index]) -> bool:
-    """Whether the counters would begin anew, or run backwards, so often that they cannot be such that rise."""
-    anew, taken = 0, 0
+    """Whether the counters would start again, or run backwards, so often that they cannot be such that rise."""
+    restarts, taken = 0, 0
     for rows in members:
         taken += rows.size - 1
         try:
-            anew += int(steps(counters[:, rows], np.diff(times[rows])).restarted.sum())
+            restarts += int(steps(counters[:, rows], np.diff(times[rows])).restarted.sum())
         except Backwards:
-            anew += int((np.diff(counters[0, rows]) < 0).sum())
-    return anew > 1 and anew > OFTEN * taken
+            restarts += int((np.diff(counters[0, rows]) < 0).sum())
+    return restarts > 1 and restarts > OFTEN * taken
 
 
 def _count(

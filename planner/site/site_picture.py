@@ -38,7 +38,7 @@ def _over_time(answer: SiteAnswer, axes: style.Axes | None) -> style.Axes:
     (axes,) = style.begin(axes, answer.headline)
     series = need.series
     dated = not bool(np.isnat(series.start).any())
-    if dated and np.ptp(series.start) > np.timedelta64(14, "D"):  # up to so many the need is drawn as a line
+    if dated and np.ptp(series.start) > np.timedelta64(14, "D"):  # else the need is drawn as a line
         return _calendar(need, axes)
     when = series.start if dated else np.arange(series.start.size)
     if need.needed_low is not None and need.needed_high is not None:

@@ -73,7 +73,7 @@ def fewest(
     """Find the smallest count of each demand that meets the target, up to `most`; more aliases never make it worse.
 
     Each round solves one count of every demand that is still open, all together. Between two counts the logarithm of
-    the excess over the target is nearly a straight line, beyond them it falls about as the chance of so many in use.
+    the excess over the target is nearly a straight line, beyond them it falls about as the chance of that many in use.
     `missed` and `met` are counts that are known to do so, -1 and more than `most` where none is.
     """
     limit = np.asarray(most, dtype=np.int64)

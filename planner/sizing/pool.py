@@ -82,7 +82,7 @@ class GrownDemand:
         return self.pools[int(np.argmax(self.shares))]
 
     def most_useful(self, most: int) -> int:
-        """Largest count worth trying on either side, up to so many."""
+        """Largest count worth trying on either side, up to `most`."""
         return max(most_useful(each, most) for each in self.pools)
 
     @property
@@ -129,7 +129,7 @@ class SizedPool(Sized):
     preferred: GrownDemand  # the first candidate, grown; set for many pools side by side
     measured: GrownDemand  # the same, not grown
     unread: PlannerError | None = None  # why others cannot be counted: no answer with the aliases in use
-    enough: int | None = None  # aliases of which is only asked whether so many do
+    enough: int | None = None  # aliases of which is only asked whether they suffice
     here: Performance | None = None  # the model with the aliases in use, where it is solved
     other_counts: list[int] | None = None  # of `alternatives`, where they were found
 

@@ -482,7 +482,7 @@ class AliasQuestion:
         return found, [*self.notes, *left_out, *([taken] if chosen else []), *more]
 
     def gaps(self, volumes: int, only: Devices | None, **pool: Any) -> Gaps:
-        """What could not be read of so many volumes, or of a pool."""
+        """What could not be read of `volumes` volumes, or of a pool."""
         return gaps(
             self.missing, self.names, volumes, only=only, exclude=self.exclude, allowed=self.allowed, **pool
         )

@@ -173,7 +173,7 @@ def next_step(  # noqa: PLR0911 - one sentence a case
 
 
 def of_pool(answer: AliasAnswer, volumes: int, classes: int) -> list[str]:
-    """Sentences for one pool of steady demand, whose volumes were taken as so many classes."""
+    """Sentences for one pool of steady demand, whose volumes were taken as this many classes."""
     more, error = gained(answer), answer.grouping_error
     if error >= LEAST_ERROR:
         shown = render.counted(classes, "class", "classes")

@@ -269,7 +269,7 @@ class Fitted:
         return fails
 
     def fails_dispersion(self, aliases: int) -> float:
-        """Variance over mean of the fails counted with so many aliases."""
+        """Variance over mean of the fails counted with this many aliases."""
         _, fails, _ = overflow_group(self.load, self.peakedness, aliases).dispersions()
         return max(float(fails), 1.0)
 

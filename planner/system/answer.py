@@ -251,7 +251,7 @@ def _notes(
             "Nothing is paged, and the processor time per touch was measured on a system that paged: an extrapolation."
         )
     if not found.exact:
-        yield "So many requesters are solved by the Linearizer, mostly within 1 % of the exact solution."
+        yield "This many requesters are solved by the Linearizer, mostly within 1 % of the exact solution."
     yield from _releases(system)
     for name, why in found.stopped.items():
         yield f"At a 90 % end of {name} the system cannot run: {why}. Intervals are open there."

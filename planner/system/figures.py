@@ -24,7 +24,7 @@ WAITS: Final = ("queue_length", "wait", "response")
 OF_PROCESSORS: Final = ("virtual processors", "processors")  # bounds by processor times
 NINETY: Final = 1.6448536269514722  # standard deviations of a normal distribution to that end
 COUPLED: Final = "system-xiv-serialized"  # whose error is that of the coupled model
-# Processor times of a mode that was not measured: none at all, up to so many times the known.
+# Processor times of a mode that was not measured: none at all, up to this many times the known.
 COST_FACTOR: Final = 3.0
 
 Place = tuple[str, str, str]

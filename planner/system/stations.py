@@ -111,7 +111,7 @@ class PagingGroup:
         return np.asarray(self.devices * self.capacity_each / self.service)
 
     def service_at(self, present: Array) -> Array:
-        """Service time with so many transfers at the group: it grows with those in service on the same volume."""
+        """Service time with this many transfers at the group: it grows with those in service on the same volume."""
         if self.aliases is None or not self.inflation.any():
             return self.service
         served = np.minimum(present, self.devices + self.aliases) / self.devices
@@ -261,7 +261,7 @@ class VolumeGroup:
 def of_one(
     devices: Array, capacity: Array, transfers: Array, queued: Array, service: Array, utilization: Array
 ) -> dict[str, Array]:
-    """Figures of one of so many devices: what it carries, its transfers, what waits there and how long."""
+    """Figures of one of this many devices: what it carries, its transfers, what waits there and how long."""
     wait = np.where(transfers > 0, queued / np.where(transfers > 0, transfers, 1.0), 0.0)
     return {
         "devices": devices, "capacity": capacity, "transfers": transfers, "utilization": utilization,

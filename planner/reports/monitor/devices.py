@@ -46,15 +46,15 @@ ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint32)
 def rises(
     rows: Any, pairs: Pairs, elapsed: Array, most: Mapping[str, float], narrow: Collection[str] = ()
 ) -> tuple[dict[str, Words], NDArray[np.bool_]]:
-    """Rise of counters by at `most` so much a second, and the rows where some began anew: one fell without a wrap."""
+    """Rise of counters by at `most` so much a second, and the rows where some started again: fell without a wrap."""
     found: dict[str, Words] = {}
     restarted = np.zeros(elapsed.size, bool)
     for name, fastest in most.items():
-        found[name], anew = pairs.counted(rows[name].astype(np.uint32, copy=False), fastest * elapsed)
+        found[name], restarts = pairs.counted(rows[name].astype(np.uint32, copy=False), fastest * elapsed)
         if name in narrow:  # 16 bits, in the upper half, may wrap in any interval
             found[name] = np.right_shift(found[name], 16, dtype=np.uint32)
         else:
-            restarted |= anew
+            restarted |= restarts
     return found, restarted
 
 
@@ -279,7 +279,7 @@ def above_aliases(rows: Records, pairs: Pairs) -> tuple[int, str] | None:
 
 
 def supply(rows: Records, pairs: Pairs, elapsed: Array, usual: float, common: dict[str, Any]) -> pl.DataFrame:
-    """Rows of the table of pools; counters that began anew count since then."""
+    """Rows of the table of pools; counters that started again count since then."""
     now, before = rows[pairs.now], rows[pairs.before]
     rise, fell = rises(rows, pairs, elapsed, dict.fromkeys(COUNTED.values(), MOST_EVENTS))
     same = now["HPPNALIS"] == before["HPPNALIS"]

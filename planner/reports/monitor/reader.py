@@ -123,7 +123,7 @@ class RecordReader:
         return (clock >> np.uint64(bits)).astype(np.int64) - (epoch >> bits)
 
     def _introduce(self, records: Walk, record: int) -> None:
-        """A system says its name: another one, the same after IPL, or one whose clock went back, is read anew."""
+        """A system says its name: another one, the same after IPL, or one whose clock went back, is read again."""
         row = self._rows(records, np.array([record]), Kind.SYSTEM)
         name, ipl = layouts.text(row["SYSTMID"])[0], int(row["SYSTODST"][0])
         time = int(self._times(records, np.array([record]))[0])
@@ -290,7 +290,7 @@ class RecordReader:
                 self.notes.count(kind.words, reason, _who(kind, rows, row))
 
     def _made(self, kind: Kind, rows: Columns, before: Integers, span: SampleSpan) -> pl.DataFrame | None:
-        """Table of what was counted between rows and those `before`, without the rows whose counters began anew."""
+        """Table of what was counted between rows and those `before`, without the rows whose counters started again."""
         pairs = Pairs.of(before)
         elapsed = span.elapsed(rows["sample"][pairs.now])
         if not elapsed.size:

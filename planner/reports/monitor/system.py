@@ -68,7 +68,7 @@ class Pairs:
         return counter[self.now] - counter[self.before]
 
     def counted(self, counter: Words, most: Array) -> tuple[Words, NDArray[np.bool_]]:
-        """Rise of a counter, and where it began anew: it fell, and had it wrapped, it rose by more than `most`."""
+        """Rise of a counter, and where it started again: it fell, and had it wrapped, it rose by more than `most`."""
         rise = self.rise(counter)
         return rise, (counter[self.now] < counter[self.before]) & (rise > most)
 

@@ -288,7 +288,7 @@ class Goal:
 
 
 def fitted(daily: Daily, workers: int | None = None) -> TrendDraws:
-    """Fit the series that have days enough, in so many processes; of the others only the level is known."""
+    """Fit the series that have days enough, in this many processes; of the others only the level is known."""
     days = np.isfinite(daily.values).sum(axis=1)
     enough = (days >= FEWEST_DAYS) & (np.nan_to_num(daily.values).max(axis=1) > 0)
     weekday = (np.arange(daily.values.shape[1]) + daily.first.weekday()) % 7
@@ -368,7 +368,7 @@ def _dates(
 ) -> Array:
     """Low end, median and high end of the day on which each load is passed; (3, goals), inf where never.
 
-    A need is that of a measured interval, grown: each draw passes it at so many times its own level of the last day,
+    A need is that of a measured interval, grown: each draw passes it at this many times its own level of the last day,
     and on that day at the latest where today's need is above the limit.
     """
     weekday = (fit.last + daily.first.weekday()) % 7

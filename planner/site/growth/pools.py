@@ -69,7 +69,7 @@ class PoolLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NeedsByLoad:
-    """What a pool needs at multiples of the load of today; with a `limit`, whether that is more than so many.
+    """What a pool needs at multiples of the load of today; with a `limit`, whether that is more than this many.
 
     `needs` are counts with their ranges: inf where no count does, nan where none was solved. More demand needs no fewer
     than less does: candidates are counted in whole aliases, each for itself, and a quantile of them may step back.
@@ -100,7 +100,7 @@ class NeedsByLoad:
         return Interval(*(self.counts(end)[times] for end in ("low", "value", "high")))
 
     def largest(self, limit: int) -> Interval:
-        """Multiple up to which so many aliases do; inf where none that was solved needs more."""
+        """Multiple up to which this many aliases do; inf where none that was solved needs more."""
         found = []
         for end in ("high", "value", "low"):
             counts = self.counts(end)
