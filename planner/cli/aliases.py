@@ -33,7 +33,7 @@ Exclude = Annotated[str | None, option("LIST", "Devices to leave out, as 5230 or
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NumbersAsked:
+class AliasNumbers:
     """Numbers instead of files, what the aliases must achieve, and the model to use.
 
     * `rate`, `service`, `response` and `queue`: of one volume; with files, `response` is the target.
@@ -116,7 +116,7 @@ def volume(
         bool, flag("CSV of many volumes: a row for each alias count, not for each volume.", "--curves")
     ] = False,
     *,
-    question: NumbersAsked,
+    question: AliasNumbers,
     rows: options.ChosenRows,
     form: options.PlotForm,
 ) -> None:
@@ -133,7 +133,7 @@ def volume(
 
 
 def _answer(
-    question: NumbersAsked, files: list[Path] | None, form: options.PlotForm, asked: dict[str, Any]
+    question: AliasNumbers, files: list[Path] | None, form: options.PlotForm, asked: dict[str, Any]
 ) -> None:
     """Answer, add commands if wanted, print and draw."""
     from planner import sizing
@@ -161,7 +161,7 @@ def pool(
         int | None, option("N", "With numbers: volumes in the pool.", show_default="1")
     ] = None,
     *,
-    question: NumbersAsked,
+    question: AliasNumbers,
     rows: options.ChosenRows,
     form: options.PlotForm,
 ) -> None:

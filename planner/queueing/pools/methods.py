@@ -37,7 +37,7 @@ rate from pass to pass, while the sums stay."""
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class PoolBatch:
     """Elements, and their pools."""
 
     scenarios: Scenarios
@@ -50,7 +50,7 @@ class Asked:
         return self.scenarios.pool(int(self.scenario[element])), int(self.elements.aliases[element])
 
 
-Solver = Callable[[Asked, Integers], tuple[Outcome, Flags]]
+Solver = Callable[[PoolBatch, Integers], tuple[Outcome, Flags]]
 """Function that solves some elements, and returns which of them it settled."""
 
 
@@ -60,21 +60,21 @@ class PoolMethod:
 
     kind: str
     asked_by: frozenset[str]
-    takes: Callable[[Asked], Flags]
+    takes: Callable[[PoolBatch], Flags]
     solve: Solver
     tries: bool = False  # Whether later methods get the elements it does not settle
 
 
-def _any(asked: Asked) -> Flags:
-    return np.ones(asked.stable.size, dtype=bool)
+def _any(batch: PoolBatch) -> Flags:
+    return np.ones(batch.stable.size, dtype=bool)
 
 
-def _nothing_arrives(asked: Asked) -> Flags:
-    return np.asarray(~(asked.elements.volumes > 0.0).any(axis=-1))
+def _nothing_arrives(batch: PoolBatch) -> Flags:
+    return np.asarray(~(batch.elements.volumes > 0.0).any(axis=-1))
 
 
-def _idle(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
-    here = asked.elements.of(which)
+def _idle(batch: PoolBatch, which: Integers) -> tuple[Outcome, Flags]:
+    here = batch.elements.of(which)
     outcome = Outcome.empty(here)
     outcome.free_distribution[np.arange(which.size), here.aliases.astype(np.int64)] = 1.0
     return outcome, np.ones(which.size, dtype=bool)
@@ -83,8 +83,8 @@ def _idle(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
 def _side_by_side(solve: Callable[[Elements], Outcome]) -> Solver:
     """Solve elements in one call."""
 
-    def solved(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
-        here = asked.elements.of(which)
+    def solved(batch: PoolBatch, which: Integers) -> tuple[Outcome, Flags]:
+        here = batch.elements.of(which)
         outcome = solve(here)
         return outcome, balanced(here, outcome)
 
@@ -94,13 +94,13 @@ def _side_by_side(solve: Callable[[Elements], Outcome]) -> Solver:
 def _one_by_one(solve: Callable[[CheckedPool, int], Outcome]) -> Solver:
     """Solve elements one by one, equal ones once."""
 
-    def solved(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
-        here = asked.elements.of(which)
+    def solved(batch: PoolBatch, which: Integers) -> tuple[Outcome, Flags]:
+        here = batch.elements.of(which)
         outcome = Outcome.empty(here)
         known: dict[tuple[int, int], Outcome] = {}
         for at, element in enumerate(which.tolist()):
-            pool, aliases = asked.pool(element)
-            key = int(asked.scenario[element]), aliases
+            pool, aliases = batch.pool(element)
+            key = int(batch.scenario[element]), aliases
             if key not in known:
                 known[key] = solve(pool, aliases)
             outcome.write(np.array(at), known[key], here.volumes[at] > 0.0)
@@ -112,8 +112,8 @@ def _one_by_one(solve: Callable[[CheckedPool, int], Outcome]) -> Solver:
 def _by_classes(solve: Callable[[Elements], tuple[Outcome, Flags]]) -> Solver:
     """Solve elements with equal numbers of classes together: an empty class costs as much as any other."""
 
-    def solved(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
-        here = asked.elements.of(which)
+    def solved(batch: PoolBatch, which: Integers) -> tuple[Outcome, Flags]:
+        here = batch.elements.of(which)
         outcome = Outcome.empty(here)
         settled = np.zeros(which.size, dtype=bool)
         numbers = (here.volumes > 0.0).sum(axis=-1)
@@ -133,9 +133,9 @@ def _field(elements: Elements) -> tuple[Outcome, Flags]:
     return with_gap_wait(elements, outcome), settled
 
 
-def _by_chains_of_one(asked: Asked) -> Flags:
+def _by_chains_of_one(batch: PoolBatch) -> Flags:
     """Independent volumes with a gap or nearly saturated, fewer aliases than ample, and few enough states."""
-    elements = asked.elements
+    elements = batch.elements
     single = elements.volumes.sum(axis=-1) == 1.0
     load = (elements.volumes * elements.arrival_rate * elements.service).sum(axis=-1)
     full = load * (1.0 + elements.inflation * elements.aliases) > NEARLY_FULL * (elements.aliases + 1.0)
@@ -143,7 +143,7 @@ def _by_chains_of_one(asked: Asked) -> Flags:
     some = elements.independent & (gap & (elements.aliases < elements.most_beyond) | single & full)
     some[some] = ~elements.of(some).ample
     for element in np.flatnonzero(some & single).tolist():
-        pool, aliases = asked.pool(element)
+        pool, aliases = batch.pool(element)
         some[element] = not pool.closed[0] or states_of_one(pool, aliases) <= MAX_STATES
     return np.asarray(some)
 
@@ -152,14 +152,14 @@ def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
     return solve_lumped(pool, aliases) if pool.closed.all() else solve_open_chain(pool, aliases)
 
 
-def _at_last(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
+def _at_last(batch: PoolBatch, which: Integers) -> tuple[Outcome, Flags]:
     """If the field did not settle: chains, if states or volumes are few enough, and nearly crowded pools."""
-    here = asked.elements.of(which)
-    outcome, found = _by_classes(partial(crowded, least=0.5 * CROWD))(asked, which)
+    here = batch.elements.of(which)
+    outcome, found = _by_classes(partial(crowded, least=0.5 * CROWD))(batch, which)
     few = here.volumes.sum(axis=-1) <= MOST_VOLUMES
     for at in np.flatnonzero(few | here.closed.all(axis=-1)).tolist():
         with suppress(InputError, ConvergenceError):
-            part, good = _one_by_one(_solve_exact)(asked, which[at : at + 1])
+            part, good = _one_by_one(_solve_exact)(batch, which[at : at + 1])
             if good[0]:
                 outcome.write(np.array([at]), part)
                 found[at] = True
@@ -172,18 +172,18 @@ FIELD: Final = frozenset({"auto", "mean-field"})
 METHODS: Final = (
     PoolMethod("exact", EXACT | FIELD, _nothing_arrives, _idle),
     # The limit; the shares of aliases among overloaded volumes with inflation are an estimate.
-    PoolMethod("exact", EXACT | FIELD, lambda asked: ~asked.stable, _side_by_side(solve_saturated)),
+    PoolMethod("exact", EXACT | FIELD, lambda batch: ~batch.stable, _side_by_side(solve_saturated)),
     PoolMethod(
-        "exact", EXACT | FIELD, lambda asked: asked.elements.aliases == 0.0, _side_by_side(without_aliases)
+        "exact", EXACT | FIELD, lambda batch: batch.elements.aliases == 0.0, _side_by_side(without_aliases)
     ),
     PoolMethod("exact", EXACT | FIELD, _by_chains_of_one, _one_by_one(solve_independent)),
     # Exact except for rounding: given D, independent volumes have a product form.
-    PoolMethod("exact", EXACT | FIELD, lambda asked: asked.elements.independent, _by_classes(_field)),
+    PoolMethod("exact", EXACT | FIELD, lambda batch: batch.elements.independent, _by_classes(_field)),
     # Closed pools up to 30,000 states; two to four volumes with open classes, except 1e-8 of the mean queue.
     PoolMethod("exact", EXACT, _any, _one_by_one(_solve_exact)),
     # Throughputs to 1.5 %, if some I/O always waits.
     PoolMethod(
-        "mean-field", FIELD, lambda asked: may_be_crowded(asked.elements), _by_classes(crowded), tries=True
+        "mean-field", FIELD, lambda batch: may_be_crowded(batch.elements), _by_classes(crowded), tries=True
     ),
     # Waits to 5 %, 6 % with inflation or gaps, 10 % with different service times.
     PoolMethod("mean-field", FIELD, _any, _by_classes(_field)),
@@ -191,27 +191,27 @@ METHODS: Final = (
 """Methods with their pools and accuracies: the first one that takes an element answers."""
 
 
-def solve_all(asked: Asked, method: str) -> tuple[Outcome, Flags, str]:
+def solve_all(batch: PoolBatch, method: str) -> tuple[Outcome, Flags, str]:
     """Solve every element by the first method that takes it; return also which converged, and the kind of answer.
 
     A closed pool that no method settles keeps the result of its own method if that nearly balances.
     """
-    elements = asked.elements
+    elements = batch.elements
     outcome = Outcome.empty(elements)
     converged, left = np.zeros(elements.aliases.size, dtype=bool), np.ones(elements.aliases.size, dtype=bool)
     kinds = set()
     for each in METHODS:
         if method not in each.asked_by or not left.any():
             continue
-        which = np.flatnonzero(left & each.takes(asked))
+        which = np.flatnonzero(left & each.takes(batch))
         if which.size:
-            found, settled = each.solve(asked, which)
+            found, settled = each.solve(batch, which)
             outcome.write(which, found)
             converged[which], left[which] = settled, each.tries & ~settled
             kinds.add(each.kind)
     failed = np.flatnonzero(~converged)
     if failed.size and method in FIELD:
-        found, settled = _at_last(asked, failed)
+        found, settled = _at_last(batch, failed)
         outcome.write(failed[settled], found.of(settled))
         converged[failed] = settled
         closed = failed[~settled & elements.of(failed).closed.all(axis=-1)]

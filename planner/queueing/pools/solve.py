@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from planner.errors import ConvergenceError, InputError
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.field.mean_field import MOST_PASSES
-from planner.queueing.pools.methods import Asked, solve_all
+from planner.queueing.pools.methods import PoolBatch, solve_all
 from planner.queueing.pools.pool import check_aliases, check_pools
 from planner.queueing.pools.result import PoolSteady, pool_steady
 from planner.queueing.pools.stability import fewest_to_be_stable
@@ -136,6 +136,6 @@ def solve_pools(aliases: ArrayLike, *, method: Method = "auto", **pools: Any) ->
     counts, scenario = check_aliases(aliases, scenarios)
     elements = Elements.of_pools(scenarios, scenario.ravel(), counts.ravel())
     needed = fewest_to_be_stable(scenarios)
-    asked = Asked(scenarios, scenario.ravel(), elements, elements.aliases >= needed[scenario.ravel()])
-    outcome, converged, kind = solve_all(asked, method)
+    batch = PoolBatch(scenarios, scenario.ravel(), elements, elements.aliases >= needed[scenario.ravel()])
+    outcome, converged, kind = solve_all(batch, method)
     return pool_steady(scenarios, elements, counts.shape, outcome, converged, needed, kind)
