@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,17 @@ def test_scatter_of_the_runs_is_their_error(table: Path) -> None:
     found = read_model(table.with_name("m.toml"))
     assert found.fit.model_error > 0.05
     assert found.validity["outstanding"] == (2.0, 4.0)
+
+
+def test_what_was_not_measured_has_no_upper_end(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A transfer moves one page or more, at any CP time, where neither was measured: "CP processors 0, +/- 0" was wrong."""
+    table.write_text("outstanding,queue_depth,transfer_rate\n2,1,283\n", encoding="utf-8")
+    model = table.with_name("m.toml")
+    assert main(["calibrate", str(table), "--kind", "paging", "-o", str(model)]) == 0
+    assert "Not determined by these data: pages_per_transfer, cp_time" in capsys.readouterr().out
+    assert main(["predict", str(model), "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert row["processors"] == 0 and row["page_rate_high"] is None and row["processors_high"] is None
 
 
 @pytest.mark.parametrize(
