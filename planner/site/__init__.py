@@ -1,1 +1,1 @@
-"""Days and systems: what a site measured over time, and from when on it will no longer do."""
+"""Days and systems: what a site measured over time, and when it runs out."""

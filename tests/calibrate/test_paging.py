@@ -49,7 +49,7 @@ def test_scatter_of_the_runs_is_their_error(table: Path) -> None:
 
 
 def test_what_was_not_measured_has_no_upper_end(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A transfer moves one page or more, at any CP time, where neither was measured: "CP processors 0, +/- 0" was wrong."""
+    """A transfer moves a page or more, at any CP time, where neither was measured; it said "CP processors 0, +/- 0"."""
     table.write_text("outstanding,queue_depth,transfer_rate\n2,1,283\n", encoding="utf-8")
     model = table.with_name("m.toml")
     assert main(["calibrate", str(table), "--kind", "paging", "-o", str(model)]) == 0
