@@ -3,8 +3,7 @@
 The unit of time is the service time of a lone I/O. With n I/Os at the volume and c devices (the base and its aliases)
 the rate of service is n / s(n) for n <= c and c / (s(c) + g) beyond, with s(n) = 1 + h (n - 1) the inflated service
 time and g the redrive gap. Below n = c no rate depends on c, so one recursion over n serves every c; all that lies
-above c is summed in closed form. Every function returns `Figures` of shape (devices, elements), the first row for one
-device.
+above c is summed in closed form. Every function returns `Figures` of shape (devices, elements), rows from one device.
 """
 
 from __future__ import annotations

@@ -181,8 +181,7 @@ def _rise_shares(pool: DrawnPool, rows: MeasuredRows) -> tuple[float, float]:
     """Fractions of the predicted changes of rate and service time that a row with aliases shows, between 0 and 1.
 
     Both change from their value without aliases to that with enough in proportion to the share q of the queue that is
-    gone: by the row the end value is ``(measured - (1 - q) before) / q``. A row with nearly the whole queue shows
-    nothing.
+    gone: by the row the end value is ``(measured - (1 - q) before) / q``. One with nearly all of it shows nothing.
     """
     gone = 1.0 - min(float(rows.queue.sum()) / max(float(pool.alone.sum()), 1e-300), 1.0)
     if gone < LEAST_GONE:

@@ -1,7 +1,6 @@
 """How likely each candidate is before and after a row: a judgement on ordinary loads, since one row cannot decide.
 
-`w` is the wait without aliases in service times, `r` the measured wait over that of exponential service and Poisson
-arrivals.
+`w` is the wait without aliases in service times, `r` the measured wait over that of Poisson arrivals (exponential).
 """
 
 from __future__ import annotations

@@ -39,8 +39,7 @@ def read_volumes(
     A volume with A aliases is a queue with c = A + 1 devices in common: with n I/Os present the rate of service is
     n / s(n) up to c and c / (s(c) + g) beyond, s(n) = S0 (1 + h (n - 1)). Each kind of demand has one number that the
     row leaves free: with it the queue at the aliases in use is the measured one. Steady demands (Poisson arrivals,
-    requesters that each keep one I/O outstanding) come first where the wait is at most 1.1 times that of Poisson
-    arrivals.
+    requesters that each keep one I/O outstanding) come first where the wait is at most 1.1 times Poisson's.
 
     Parameters
     ----------

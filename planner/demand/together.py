@@ -2,8 +2,7 @@
 
 With unlimited servers volume v has U_v aliases in use, of distribution F_v, whatever the others do. A Gaussian copula
 joins them: U_v = F_v^-1(Phi(sqrt(r) G + sqrt(1 - r) e_v)), with G common to the pool and e_v a volume's own. No figure
-of a volume alone depends on r; the sum O of the aliases in use has the same mean for every r, and a longer tail the
-larger r is.
+of a volume alone depends on r; the sum O of the aliases in use has the same mean for every r, its tail grows with r.
 
 What lies beyond A aliases queues, and stays longer than unlimited servers would hold it. Of a batch of X exponential
 services they hold X - D - D ln(X / D) beyond D, the integral of (X exp(-t) - D)+; D devices work it off one by one,

@@ -109,8 +109,7 @@ class Pool:
     """Volumes that share aliases; an alias serves any of them, a base only its own.
 
     `service_time` [s] is that of an I/O alone on its volume, unless its class in `classes` has its own; it grows by
-    `inflation` with each further I/O in service on the volume. `redrive_time` [s] is the gap before a device starts a
-    waiting I/O.
+    `inflation` with each further I/O in service on the volume. `redrive_time` [s] is the gap before a waiting I/O.
     """
 
     classes: tuple[VolumeClass, ...]

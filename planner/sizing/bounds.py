@@ -111,8 +111,7 @@ def through(
     """A band set to what was measured, with its digits, at the measured counts.
 
     Of demand that has grown since, a rate (`rising`) lies between the measured one and that times the growth; a
-    response is no shorter, and its band at least as wide as the digits. The ends of a rate do not fall with more
-    aliases.
+    response is no shorter, and its band at least as wide as the digits. Ends of a rate do not fall with aliases.
     """
     least, value, most = band
     small, large = grown_share(growth)

@@ -96,8 +96,7 @@ class SizedDraws(Sized):
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Rate over the candidates of all volumes; response by the quantiles of the queue that bound the range.
 
-        The error of the rate is in proportion to the part of the queue that is gone or, with fewer aliases than in use,
-        has come back.
+        The error of the rate is in proportion to the part of the queue that is gone, or that fewer aliases bring back.
         """
         pool, read = self.pool, self.pool.candidates
         # without aliases, and with so many of one volume that hardly anything of it waits

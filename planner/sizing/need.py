@@ -86,8 +86,7 @@ def need(
     """Find the smallest number of aliases that meets a target, for each of many intervals.
 
     With `enough`, a number a case, only whether that number suffices is exact: a count, or end of a range, lies on the
-    right side of it but may be any number there. `known` keeps what was read of the measurements for further questions
-    about them.
+    right side of it but may be any number there. `known` keeps what was read of the measurements for more questions.
     """
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
     sized = size(cases, device_model, target or Target(), shares, every=ranges, enough=enough, known=known)
