@@ -229,9 +229,14 @@ def combine(
     meet: float = DEFAULT_MEET,
     notes: Sequence[str] = (),
 ) -> SiteAnswer:
-    """Join what was found of the parts of a site."""
+    """Join what was found of the parts of a site; a volume with the name of a pool is told apart."""
     pools = [pool for each in results if not isinstance(each, parallel.Failed) for pool in each]
     failed = [(each.name, each.problem) for each in results if isinstance(each, parallel.Failed)]
+    named = {pool.name for pool in pools if pool.kind == POOL}
+    pools = [
+        replace(pool, pool=f"volume {pool.pool}") if pool.kind == VOLUME and pool.name in named else pool
+        for pool in pools
+    ]
     order = tuple(sorted(pools, key=_order))
     return SiteAnswer(pools=order, target=target, meet=meet, remarks=tuple(notes), failed=tuple(failed))
 
