@@ -28,6 +28,10 @@ Data = Any
 several of these."""
 
 NAMELESS: Final = ("bytes", "data frame", "file object")
+MOST_IN_USE: Final = (
+    "Pools of which nothing says how many aliases they have are taken to have the most that were in use at once: they "
+    "may have more."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,11 +160,14 @@ def read(
         if named and None not in named:
             InputError.unless_one_of("system", system, sorted(named))
         frames, missing = choose.of_system(frames, missing, system)
-    if frames["supply"]["aliases"].null_count():
-        from planner.reports.zos import with_aliases
-
-        frames["supply"] = with_aliases(frames["supply"], frames["devices"])
     notes = dict.fromkeys(note for part in parts for note in part.notes)
+    if frames["supply"]["aliases"].null_count():
+        from planner.reports.zos import with_aliases, with_most_used
+
+        devices = with_most_used(frames["devices"].lazy(), frames["supply"].lazy()).collect()
+        if devices["pool_aliases"].null_count() < frames["devices"]["pool_aliases"].null_count():
+            notes[MOST_IN_USE] = None
+        frames |= {"devices": devices, "supply": with_aliases(frames["supply"], devices)}
     what, columns, files = (
         tuple(dict.fromkeys(said for part in parts if (said := getattr(part, name))))
         for name in ("what", "columns", "file")

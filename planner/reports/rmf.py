@@ -25,7 +25,6 @@ from planner.reports import schema, volumes
 from planner.reports.column_names import Plan, heading_words, plan_of
 from planner.reports.csv_table import Allowed, CsvTable, check_width, frame_of, shown
 from planner.reports.moments import read_dates
-from planner.reports.supply import found_free
 from planner.reports.volumes import NOTHING, NUMBERS, SHOWN, read_volumes
 from planner.units import half_digit
 
@@ -237,10 +236,8 @@ def read_rmf(path: Path, data: bytes) -> schema.Tables:
     used = {"DEVICE", "IOQ", *_elsewhere(path, every, notes)}
     if others := [metric for metric in metrics if metric not in used]:
         notes.append(f"{path}: nothing is taken from the reports {listed(others)}.")
-    if supply is not None and devices.height:
-        devices = _with_most_used(devices, supply)
-    pooled = devices.filter(pl.col("pool").is_not_null())
-    if pooled.height and not pooled["pool_aliases"].count():
+    devices = devices.with_columns(_POOL)
+    if supply is None and devices["pool"].count():
         unknown = "a DEVICE report does not say how many aliases a pool has"
         notes.append(f"{path}: {unknown}; give the IOQ report of the time too.")
     return schema.Tables(
@@ -350,18 +347,16 @@ def _supply(
     unknown = sorted({row["pool"] for row in rows if row["tries"] is None})
     notes.append(
         f"{path}: requests for an alias are taken as all I/Os of the control unit, fails as HPAV WAIT of them, "
-        "to half of its last digit; its aliases as the most that were in use at once (HPAV MAX): it may have more."
+        "to half of its last digit."
     )
     if unknown:
         notes.append(f"{path}: no I/O rate of LCU {listed(unknown)}: give its DEVICE report.")
     types = {name: type_ for name, type_ in schema.dtypes(schema.SUPPLY).items() if name in rows[0]}
-    aliases = pl.col("most_used").cast(pl.Int64).fill_null(0).max().over("system", "pool")
     whole = pl.DataFrame(rows, schema=types, strict=False).with_columns(
-        aliases=aliases, restarted=False, plain=True, time=pl.col("start").dt.epoch("us") / 1e6 + pl.col("interval"),
+        restarted=False, plain=True, time=pl.col("start").dt.epoch("us") / 1e6 + pl.col("interval"),
         file=pl.lit(str(path)),
     )  # fmt: skip
-    whole = schema.conform(schema.SUPPLY, whole, path)
-    return whole.with_columns(fewest_free=found_free(pl.col("aliases")))
+    return schema.conform(schema.SUPPLY, whole, path)
 
 
 def _rates(devices: pl.DataFrame) -> dict[tuple[Any, ...], float]:
@@ -406,11 +401,3 @@ def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
         if kind != SUM and taken is not None:
             unit[3] = (unit[3] or 0.0) + taken
     return {lcu: tuple(unit) for lcu, unit in found.items() if unit[1] is not None or unit[2] is not None}
-
-
-def _with_most_used(devices: pl.DataFrame, supply: pl.DataFrame) -> pl.DataFrame:
-    """Aliases of the pools: at least as many as were in use at once."""
-    most = supply.group_by("system", "pool").agg(_most=pl.col("aliases").max().cast(pl.UInt16))
-    named = devices.with_columns(_POOL)
-    joined = named.join(most, on=["system", "pool"], how="left", nulls_equal=True, maintain_order="left")
-    return joined.with_columns(pool_aliases=pl.coalesce("pool_aliases", "_most")).drop("_most")

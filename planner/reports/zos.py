@@ -306,6 +306,14 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     return schema.conform(schema.SUPPLY, found, path)
 
 
+def with_most_used(devices: pl.LazyFrame, supply: pl.LazyFrame) -> pl.LazyFrame:
+    """Set the aliases that pools of volumes lack to the most that counters saw in use at once."""
+    most = supply.group_by("system", "pool").agg(_most=pl.col("most_used").max().cast(pl.UInt16))
+    joined = devices.join(most, on=["system", "pool"], how="left", nulls_equal=True, maintain_order="left")
+    pooled = pl.when(pl.col("pool").is_not_null())
+    return joined.with_columns(pool_aliases=pl.coalesce("pool_aliases", pooled.then("_most"))).drop("_most")
+
+
 def with_aliases(supply: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
     """Set the aliases of each pool, and the fewest free, from the volumes of the same system and interval."""
     key = ["system", "start", "utc_offset", "pool"]

@@ -24,6 +24,7 @@ from planner.reports import schema
 from planner.reports.csv_table import read_csv
 from planner.reports.membership import Membership, Role, share_together
 from planner.reports.moments import MOMENT, with_moments
+from planner.reports.zos import with_aliases, with_most_used
 from planner.sizing.gaps import Gaps, gaps, refuse_unknown_pool
 from planner.sizing.wording import joined_words
 
@@ -94,10 +95,9 @@ def parts_of(
     folder = len(sources) == 1 and isinstance(only, (str, Path)) and is_folder(Path(only))
     if members is None and map is None and folder:
         archive = open_archive(Path(only))
-        systems = None if system is None else [system]
-        rows = archive.scan("devices", systems=systems, start=start, end=end)
-        missing = archive.missing(systems=systems, start=start, end=end)
-        lost, supply = gaps_of(missing, None, rows, allowed=allow_missing), None
+        span: dict[str, Any] = {"systems": None if system is None else [system], "start": start, "end": end}
+        rows = with_most_used(*(archive.scan(table, **span) for table in ("devices", "supply")))
+        lost, supply = gaps_of(archive.missing(**span), None, rows, allowed=allow_missing), None
     else:
         if measured is None:
             measured = read(source, members, system=system, start=start, end=end, map=map)
@@ -187,29 +187,22 @@ def _name(groups: Sequence[Group]) -> str:
     return groups[0].words if len(groups) == 1 else f"{groups[0].words} to {groups[-1].name}"
 
 
-def rows_of_part(part: SitePart) -> pl.DataFrame:
-    """Rows of the groups of a part, wherever they are."""
+def rows_of_part(part: SitePart) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """Rows of the groups of a part, wherever they are, and supply counters of its pools; None without any."""
     if part.frame is not None:
-        return declared(part.frame, part.together)
+        return declared(part.frame, part.together), part.supply
     assert part.archive is not None
-    systems = sorted({each.system for each in part.groups})
     archive = open_archive(part.archive)
+    systems = sorted({each.system for each in part.groups})
+    scan = partial(archive.scan, systems=systems, start=part.start, end=part.end)
     with naming_damage(archive.every_file):
-        lazy = archive.scan("devices", systems=systems, start=part.start, end=part.end)
-        return declared(choose.rows_of(lazy, part.groups), part.together)
-
-
-def supply_of_part(part: SitePart) -> pl.DataFrame | None:
-    """Supply counters of the pools of a part; None without any."""
-    if part.archive is None:
-        return part.supply
+        devices = choose.rows_of(with_most_used(scan("devices"), scan("supply")), part.groups)
     pools = [each.name for each in part.groups if each.kind == POOL]
-    archive = open_archive(part.archive)
-    if not pools or not archive.files("supply"):
-        return None
-    systems = sorted({each.system for each in part.groups})
-    lazy = archive.scan("supply", systems=systems, start=part.start, end=part.end)
-    return collected(lazy.filter(pl.col("pool").is_in(pools)), archive.every_file)
+    supply = None
+    if pools and archive.files("supply"):
+        counters = scan("supply").filter(pl.col("pool").is_in(pools))
+        supply = with_aliases(collected(counters, archive.every_file), devices)
+    return declared(devices, part.together), supply
 
 
 def checked_members(members: Membership | Path | str | None, devices: pl.LazyFrame) -> list[str]:

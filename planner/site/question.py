@@ -22,7 +22,7 @@ from planner.measurements.read import Data
 from planner.measurements.run import BY_CHANCE, Run, joined_note
 from planner.render.text import SHORT, SPARE, UNKNOWN, word
 from planner.results import Array, Flags
-from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
+from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part
 from planner.site.pool_need import (
     VERDICTS,
     NeedSeries,
@@ -69,14 +69,14 @@ def need_of(part: SitePart) -> list[PoolNeed]:
     """What the groups of a part need: all of their intervals in one question, and the range of those that decide."""
     asked: list[PoolCases] = []
     pools: list[PoolNeed] = []
-    for group, found in over_time(rows_of_part(part), part.groups):
+    rows, counters = rows_of_part(part)
+    for group, found in over_time(rows, part.groups):
         if isinstance(found, str):
             pools.append(PoolNeed(system=group.system, pool=group.name, kind=_kind(group), problem=found))
         else:
             asked.append(PoolCases.of(found))
     cases = [case for each in asked for case in each.cases.values()]
     needs = iter(need(cases, part.device_model, part.target, ranges=False))
-    counters = supply_of_part(part)
     supplies = [supplied(counters, each.pool.group.system, each.pool.group.name) for each in asked]
     counted = [
         _counted(part, each, [next(needs) for _ in each.cases], supply_words, most_used)
@@ -229,9 +229,14 @@ def combine(
     meet: float = DEFAULT_MEET,
     notes: Sequence[str] = (),
 ) -> SiteAnswer:
-    """Join what was found of the parts of a site."""
+    """Join what was found of the parts of a site; a volume with the name of a pool is told apart."""
     pools = [pool for each in results if not isinstance(each, parallel.Failed) for pool in each]
     failed = [(each.name, each.problem) for each in results if isinstance(each, parallel.Failed)]
+    named = {pool.name for pool in pools if pool.kind == POOL}
+    pools = [
+        replace(pool, pool=f"volume {pool.pool}") if pool.kind == VOLUME and pool.name in named else pool
+        for pool in pools
+    ]
     order = tuple(sorted(pools, key=_order))
     return SiteAnswer(pools=order, target=target, meet=meet, remarks=tuple(notes), failed=tuple(failed))
 

@@ -126,7 +126,8 @@ class ChangedPool:
 
 def tracked_of(part: SitePart, since: datetime) -> tuple[tuple[TrackedPool, ...], int]:
     """The groups of a part whose aliases changed since, and how many did not."""
-    every = [pool for _, pool in over_time(rows_of_part(part), part.groups) if not isinstance(pool, str)]
+    rows, _ = rows_of_part(part)
+    every = [pool for _, pool in over_time(rows, part.groups) if not isinstance(pool, str)]
     found = [_changed(pool, since) for pool in every]
     changed = [each for each in found if each is not None and each.before != each.after]
     runs = [each.pool.runs[first] for each in changed for first, _ in each.places]

@@ -10,8 +10,10 @@ import polars as pl
 import pytest
 
 from planner.errors import ReportError
+from planner.measurements.collect import collect
 from planner.measurements.over_time import AT_LEAST, pool_supplies, read_supplies
 from planner.measurements.read import read
+from planner.site.question import site as site_of
 from planner.supply import judge
 from tests.checkout import ROOT
 from tests.reports.exports import rmf_xml, volumes
@@ -173,3 +175,15 @@ def test_a_report_that_rmf_prints_twice_is_refused(tmp_path: Path) -> None:
         path.write_text(whole.replace(report, f"{report}<postprocessor>{report}", 1), encoding="utf-8")
         with pytest.raises(ReportError, match=told):
             read_supplies(path)
+
+
+def test_an_archive_of_smf_has_the_aliases_of_its_files(tmp_path: Path) -> None:
+    """Counters know their aliases from the devices, in an archive as in files."""
+    path = smf(tmp_path, r783hnai=0.0, r783haiu=12)
+    paths = [path, tmp_path / "smf74-1.csv"]
+    collect(paths, tmp_path / "archive")
+    of_files, of_archive = (
+        site_of(each, workers=1).to_dict()["pools"] for each in (paths, tmp_path / "archive")
+    )
+    assert of_files == of_archive
+    assert of_files[0]["needed_low"] < of_files[0]["in_use"] == 32

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -10,7 +13,10 @@ import pytest
 import planner
 from planner.errors import ReportError
 from planner.measurements import read
+from planner.measurements.collect import collect
+from planner.measurements.read import MOST_IN_USE
 from planner.reports import rmf
+from planner.site.question import site
 from tests.reports.exports import START, rmf_spreadsheet, volumes
 from tests.reports.exports import rmf_xml as printed
 
@@ -77,6 +83,33 @@ def test_pools_of_two_systems_have_the_aliases_of_their_own_system() -> None:
     found = read((printed(rows, most=6) + printed(rows, most=2).replace("SYSA", "SYSB")).encode())
     for frame, name in ((found.supply, "aliases"), (found.devices, "pool_aliases")):
         assert dict(frame.select("system", name).unique().rows()) == {"SYSA": 6, "SYSB": 2}
+
+
+def test_aliases_are_the_most_in_use_of_all_files_as_of_one(tmp_path: Path) -> None:
+    """A quiet day does not take aliases away, reports may stand in files of their own, and an archive says the same."""
+    rows = volumes(Random(4), 3, 2)
+    days = [printed(rows[:3], most=5), printed(rows[3:], most=1, wait=0.3)]
+    reports = re.findall(r"<postprocessor>.*?</postprocessor>", "".join(days), re.DOTALL)
+    apart = [f"<ddsml>{''.join(reports[k::2])}</ddsml>" for k in (0, 1)]
+    whole = read("".join(days).encode())
+    for many in (days, days[::-1], apart):
+        paths = [tmp_path / f"{k}.xml" for k in range(2)]
+        for path, text in zip(paths, many, strict=True):
+            path.write_text(text)
+        found = read(paths)
+        assert set(found.devices["pool_aliases"]) == set(found.supply["aliases"]) == {5}
+        assert MOST_IN_USE in found.notes
+        archive = tmp_path / "archive"
+        for path in paths:
+            collect([path], archive)
+        asked = [site(source, workers=1).to_dict()["pools"] for source in (whole, paths, archive)]
+        assert asked[0] == asked[1] == asked[2]
+        shared = tmp_path / "shared.csv"
+        shared.write_text("system,pool,ssid\nSYSA,0045,A0\nSYSB,0045,A0\n")
+        paths[0].write_text("".join(days).replace("SYSA", "SYSB"))
+        collect([paths[0]], archive)
+        assert [each.in_use for each in site(archive, members=shared, workers=1).pools] == [5]
+        shutil.rmtree(archive)
 
 
 def test_a_volume_with_static_pav_has_aliases_of_its_own_and_no_pool() -> None:

@@ -488,3 +488,18 @@ def test_the_hour_that_no_count_serves_is_the_busiest() -> None:
     (need,) = site(table.encode(), target=Target(response=2.2e-3)).pools
     assert need.needed_worst is None and np.isfinite(need.series.needed).sum() == 1
     assert need.busiest_hour == f"{need.worst_start:%a %H}" == "Mon 11"
+
+
+def test_a_volume_with_the_name_of_a_pool_has_its_own_row_and_details(tmp_path: Path) -> None:
+    """The page totals what `planner site` totals: names tell its rows and details apart."""
+    path = tmp_path / "site.csv"
+    path.write_text(
+        "system,pool,aliases,volume,io_rate,service_ms,queued\n"
+        "A,P1,1,V1,300,1.30,0.100\nA,,0,P1,600,1.30,0.500\n"
+    )
+    answer = site(path, workers=1)
+    assert {(each.name, each.kind) for each in answer.pools} == {("A/P1", "pool"), ("A/volume P1", "volume")}
+    part = part_of(answer, "p0")
+    needed = {tile.label: tile.value for tile in part.tiles}["aliases needed"]
+    assert needed == str(sum(each.needed or 0 for each in answer.pools))
+    assert len({row.item for row in part.grids[0].rows}) == len(part.items) == 2
