@@ -663,26 +663,16 @@ def _in_use(run: Run, device_model: DeviceModel, candidates: Sequence[Candidate]
     opened = math.isinf(candidates[0].requesters)
     for candidate in (candidates[k] for k in _picked(len(candidates), opened=opened)):
         (part,) = candidate.pool.classes
-        alone = np.full(run.bases, candidate.pool.service_time)
-        if math.isnan(part.population):
-            pool = pool_of(device_model, alone, arrival_rate=rates)
-        else:
+        demand: dict[str, Array] = {"arrival_rate": rates}
+        if not math.isnan(part.population):
             try:
-                think = think_in_use(
-                    part.population,
-                    part.think_time,
-                    candidate.pool.service_time,
-                    run.aliases,
-                    rates,
-                    device_model,
-                )
+                think = think_in_use(candidate.pool, run.aliases, rates)
             except ConvergenceError:
                 if not found:
                     break
                 continue
-            pool = pool_of(
-                device_model, alone, population=np.full(run.bases, part.population), think_time=think
-            )
+            demand = {"population": np.full(run.bases, part.population), "think_time": think}
+        pool = pool_of(device_model, np.full(run.bases, candidate.pool.service_time), **demand)
         found.append(Candidate(pool=pool, residual=candidate.residual))
     return found
 
