@@ -558,15 +558,13 @@ def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Integers:
 def between(values: Array, chosen: Array, few: Integers) -> Array:
     """Values at every count from those at a few: the logarithm of their ratio to the chosen ones is interpolated."""
     every = np.arange(chosen.size)
-    bounded = np.isfinite(values) & np.isfinite(chosen[few])
+    known = np.isfinite(chosen)
+    bounded = np.isfinite(values) & known[few]
     if not bounded.any():
         return np.full(chosen.shape, np.inf)
     ratio = np.interp(every, few[bounded], np.log(values[bounded] / chosen[few[bounded]]))
     unbounded = every < few[bounded][0] if not bounded.all() else np.zeros(every.shape, dtype=bool)
-    found: Array = np.where(
-        unbounded | ~np.isfinite(chosen), np.inf, np.exp(ratio) * np.where(np.isfinite(chosen), chosen, 1.0)
-    )
-    return found
+    return np.where(unbounded | ~known, np.inf, np.exp(ratio) * np.where(known, chosen, 1.0))
 
 
 Unshared = tuple[Interval, Interval, Interval, Integers]

@@ -80,12 +80,14 @@ class SizedVolume(Sized):
 
     def with_tries(self, rows: Performance) -> Performance:
         """The same with how often an alias is tried: of steady demand, and of any other where the target needs it."""
-        part = _steady_class(self.read, self.chosen)
+        read, k = self.read, self.chosen
+        part = _steady_class(read, k)
         if part is None and self.target.of_waits:
             return rows
-        if part is None or not _by_chain(part):
-            return self._with_shares(rows)
-        read, k = self.read, self.chosen
+        if part is None or not _by_chain(part):  # by the balance of base and aliases
+            shares = read.predict(rows.aliases.astype(np.int64), tries=True)
+            waits, without = (np.asarray(each)[0, k] for each in (shares.waits, shares.no_alias))
+            return with_fails(rows, without, waits)
         volume = Volume(
             demand=part, service_time=float(read.service_time[0, k]), inflation=read.device_model.inflation,
             redrive_time=read.device_model.redrive_time,
@@ -99,12 +101,6 @@ class SizedVolume(Sized):
         ends |= {name: getattr(solved, name)[-1] + more for name in ("fewest_free", "most_free")}
         found = {name: np.append(getattr(solved, name), end) for name, end in ends.items()}
         return replace(rows, **found)
-
-    def _with_shares(self, rows: Performance) -> Performance:
-        """The same by the balance of base and aliases."""
-        found = self.read.predict(rows.aliases.astype(np.int64), tries=True)
-        waits, without = (np.asarray(each)[0, self.chosen] for each in (found.waits, found.no_alias))
-        return with_fails(rows, without, waits)
 
     def model_before(self, counts: Array) -> Performance:
         """The same, not grown."""
