@@ -239,5 +239,4 @@ def fewest(
     if steady:
         present = np.maximum(rows.queue_low, 0.0) + rows.rate * rows.service_low
         return np.asarray(np.maximum(np.ceil(present - 1e-9), 1.0))
-    found: Array = np.maximum(c + np.ceil(wait * over * (1 - SLACK) - 1e-9), c + 1.0)
-    return found
+    return np.asarray(np.maximum(c + np.ceil(wait * over * (1 - SLACK) - 1e-9), c + 1.0))

@@ -151,9 +151,8 @@ def read_pool_at_several(
     found = read(0.0)
     likely = found.likely
     rows_of = tuple((row.aliases, make_rows(row.rate, row.service, row.queue, 0)) for row in others)
-    ties = {0: np.zeros(likely.size)}
-    if first.aliases:
-        ties = {first.aliases: tie(_at(found, first.aliases), found.candidates.rows)}
+    at = first.aliases
+    ties = {at: tie(_at(found, at), found.candidates.rows) if at else np.zeros(likely.size)}
     for aliases, measured in rows_of:
         likely = likely * np.exp(-0.5 * misfit(_at(found, aliases), measured) ** 2)
         ties[aliases] = tie(_at(found, aliases), measured)
@@ -368,15 +367,12 @@ def _likely(queues: Array, rows: MeasuredRows) -> Array:
     """How likely the queue that was measured with the aliases in use is under each draw, (multiples, draws)."""
     # Before the queue is known the usual multiple is exp(.8), with a standard deviation of 1 in its logarithm.
     off = misfit(queues, rows) ** 2 + ((MULTIPLES - 0.8) ** 2)[:, None]
-    found: Array = np.exp(-0.5 * (off - off.min()))
-    return found
+    return np.asarray(np.exp(-0.5 * (off - off.min())))
 
 
 def open_queue(load: Array, gap: Array) -> Array:
     """Queue of Poisson arrivals at one device, the load held below saturation."""
     load = np.minimum(load, 0.97 / (1 + gap))
     one = np.ones_like(load)
-    found: Array = chains.batches(chains.DeviceStation(most=1, inflation=0.0, gap=gap), load, one, one).queue[
-        0
-    ]
-    return found
+    station = chains.DeviceStation(most=1, inflation=0.0, gap=gap)
+    return np.asarray(chains.batches(station, load, one, one).queue[0])

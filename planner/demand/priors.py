@@ -107,8 +107,7 @@ def weights(
         np.where((ratio <= scales.mixed_up_to) | (total <= 0), np.maximum(scales.steady_beside * total, 1e-6), 0.0),
     )  # fmt: skip
     found += steady[:, None] * steady_shares(demands, layout, residual, variable, scales)
-    whole: Array = found / found.sum(axis=1, keepdims=True)
-    return whole
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
 def _requesters(layout: Layout) -> Array:

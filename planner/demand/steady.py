@@ -135,7 +135,8 @@ def candidates_of_pools(
     look(going(), lambda run: _populations(run, device_model)[0])
     look(going(), lambda run: _populations(run, device_model)[1])
     late = [k for k in going() if k not in calm]
-    look((k for k in late if _kept(known[k], found[k]) or _all_short(found[k])), lambda _: OPEN)
+    short = (k for k in late if _kept(known[k], found[k]) or all(each.queue_short for each in found[k]))
+    look(short, lambda _: OPEN)
     most = None if every else 1
     preferred = iter([_preferred(run, some)[:most] for run, some in zip(known, found, strict=True)])
     unknown = iter(_offered([run for run in runs if not run.queue_known], device_model))
@@ -154,11 +155,6 @@ def _populations(run: Run, device_model: DeviceModel) -> tuple[list[int], list[i
 def _too_short(found: Sequence[Candidate]) -> bool:
     """Whether the last of them are open arrivals that queue less than was measured."""
     return bool(found) and math.isinf(found[-1].requesters) and found[-1].queue_short and not found[-1].fits
-
-
-def _all_short(found: Sequence[Candidate]) -> bool:
-    """Whether every population queues less than was measured."""
-    return all(each.queue_short for each in found)
 
 
 def _kept(run: Run, found: Sequence[Candidate]) -> list[Candidate]:
@@ -262,7 +258,8 @@ def _inverted(cases: Sequence[tuple[Run, float]], device_model: DeviceModel) -> 
         near = np.maximum(best[0] - 0.05, ends[0]), np.minimum(best[0] + 0.05, ends[1])
     free, alone, of_service, of_queue = best
     residual = on_edge(np.maximum(np.abs(of_service), np.abs(of_queue)))
-    each = zip(every.population, np.exp(free) * alone, alone, residual, of_queue < 0.0, strict=True)
+    columns = every.population, np.exp(free) * alone, alone, residual, of_queue < 0.0
+    each = zip(*(column.tolist() for column in columns), strict=True)
     return [_candidate(run, device_model, *item) for (run, _), item in zip(cases, each, strict=True)]
 
 
@@ -335,26 +332,17 @@ def _balanced(
 
 
 def _candidate(
-    run: Run,
-    device_model: DeviceModel,
-    population: float,
-    think: float,
-    alone: float,
-    residual: float,
-    queue_short: bool = False,
-) -> Candidate:
-    """The pool of one candidate."""
+    run: Run, device_model: DeviceModel, population: float, think: float, alone: float, residual: float, short: bool
+) -> Candidate:  # fmt: skip
+    """The pool of one candidate, which queues too `short` or does not."""
     if math.isinf(population):
         part = VolumeClass(volumes=run.bases, arrival_rate=float(run.total_rate.value) / run.bases)
     else:
-        part = VolumeClass(volumes=run.bases, population=float(population), think_time=float(think))
+        part = VolumeClass(volumes=run.bases, population=population, think_time=think)
     pool = Pool(
-        classes=(part,),
-        service_time=float(alone),
-        inflation=device_model.inflation,
-        redrive_time=device_model.redrive_time,
-    )
-    return Candidate(pool=pool, residual=float(residual), queue_short=bool(queue_short))
+        classes=(part,), service_time=alone, inflation=device_model.inflation, redrive_time=device_model.redrive_time
+    )  # fmt: skip
+    return Candidate(pool=pool, residual=residual, queue_short=short)
 
 
 def _offered(runs: Sequence[Run], device_model: DeviceModel) -> list[Candidate]:
@@ -374,6 +362,6 @@ def _offered(runs: Sequence[Run], device_model: DeviceModel) -> list[Candidate]:
         inflated = steady.service_time[..., 0]
         alone = np.where((aliases > 0) & np.isfinite(inflated), alone * service / inflated, alone)
     return [
-        _candidate(run, device_model, math.inf, math.nan, each, 0.0)
+        _candidate(run, device_model, math.inf, math.nan, each, 0.0, short=False)
         for run, each in zip(runs, alone.tolist(), strict=True)
     ]

@@ -94,10 +94,9 @@ def alias_use(candidates: Candidates) -> AliasUse:
     distributions, busy, flow = present(candidates, LEVELS)
     alone = candidates.predict([0])
     queue = alone.queue[volume, column, 0]
-    steps = chains.DeviceStation(
-        most=LEVELS, inflation=candidates.device_model.inflation, gap=np.zeros(1)
-    ).steps
-    usage, ends = alias_distribution(distributions, base_busy(candidates, busy, flow), steps)
+    usage, ends = alias_distribution(
+        distributions, base_busy(candidates, busy, flow), _steps(candidates, LEVELS)
+    )
     alone_service = candidates.service_time[volume, column]
     return AliasUse(
         volumes=candidates.volumes, volume=volume, kind=candidates.layout.kind[column],
@@ -132,14 +131,18 @@ def _weighted(candidates: Candidates, weight: Array) -> Candidates:
     return replace(candidates, weight=weight / weight.sum(axis=1, keepdims=True))
 
 
+def _steps(candidates: Candidates, levels: int) -> Array:
+    """Rate at which I/Os end with each number present [1/service time], (levels + 1,)."""
+    inflation = candidates.device_model.inflation
+    return chains.DeviceStation(most=levels, inflation=inflation, gap=np.zeros(1)).steps
+
+
 def present(candidates: Candidates, levels: int) -> tuple[Array, Array, Array]:
     """I/Os present with unlimited servers: distribution (levels + 1, candidates), mean, rate [1/service time]."""
     volume, column = np.nonzero(candidates.used)
     kind = candidates.layout.kind[column]
     found = np.empty((levels + 1, volume.size))
-    steps = chains.DeviceStation(
-        most=levels, inflation=candidates.device_model.inflation, gap=np.zeros(1)
-    ).steps
+    steps = _steps(candidates, levels)
     for each in np.unique(kind).tolist():
         some = np.flatnonzero(kind == each)
         found[:, some] = _distributions(each, candidates.demands.of((volume[some], column[some])), steps)

@@ -89,27 +89,26 @@ def parts_of(
     path: Path | str = ""
     if members is not None and is_shared(members):
         shared, path, members = read_shared(members), members, None
-    archive = None
-    said: tuple[str, ...] = ()
-    lost: dict[str, Gaps] = {}
+    archive, supply = None, None
+    notes: list[str] = []
     folder = len(sources) == 1 and isinstance(only, (str, Path)) and is_folder(Path(only))
     if members is None and map is None and folder:
         archive = open_archive(Path(only))
         span: dict[str, Any] = {"systems": None if system is None else [system], "start": start, "end": end}
         rows = with_most_used(*(archive.scan(table, **span) for table in ("devices", "supply")))
-        lost, supply = gaps_of(archive.missing(**span), None, rows, allowed=allow_missing), None
+        missing = archive.missing(**span)
     else:
-        if measured is None:
-            measured = read(source, members, system=system, start=start, end=end, map=map)
+        measured = measured or read(source, members, system=system, start=start, end=end, map=map)
         if len(sources) > 1:  # of one alone, pools that stand in it twice have no answer; the others have
             schema.refuse_twice(measured.devices)
-        rows, supply = measured.devices.lazy(), measured.supply
-        said = (*measured.notes, *checked_members(members, rows))
-        lost = gaps_of(measured.missing, members, rows, allowed=allow_missing)
+        rows, supply, missing = measured.devices.lazy(), measured.supply, measured.missing
+        notes = [*measured.notes, *checked_members(members, rows)]
+    lost = gaps_of(missing, members, rows, allowed=allow_missing)
     named = nullcontext if archive is None else partial(naming_damage, archive.every_file)
     with named():
         every = choose.groups_of(rows)
-    parts, notes = [], [*check_together(asked["together"], every), *said]
+    notes = [*check_together(asked["together"], every), *notes]
+    parts: list[SitePart] = []
     known: list[Group] = []
     if shared:
         check_members(shared, every, path)

@@ -13,13 +13,15 @@ import numpy as np
 from planner import parallel
 from planner.answer import Answer, nested
 from planner.errors import InputError
+from planner.lazy import pl
 from planner.measurements import Run
 from planner.measurements.choose import moment
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.quantity import column
 from planner.render.text import counted
-from planner.results import Flags, Integers
+from planner.reports.moments import before
+from planner.results import Integers
 from planner.site.parts import SitePart, parts_of, rows_of_part
 from planner.site.pool_need import BUSY, covered
 from planner.sizing.gaps import all_notes
@@ -137,25 +139,17 @@ def tracked_of(part: SitePart, since: datetime) -> tuple[tuple[TrackedPool, ...]
 
 def _changed(pool: RunsOverTime, since: datetime) -> ChangedPool | None:
     there = ~np.isnat(pool.start) & covered(pool) & (pool.io_rate > 0)
-    begun = _before(pool, since)
+    clock = pl.DataFrame({"start": pool.start, "utc_offset": pl.Series(pool.clock).fill_nan(None).cast(int)})
+    begun = clock.select(before(since)).to_series().fill_null(value=False).to_numpy()
     earlier, later = there & begun, there & ~begun
     if not earlier.any() or not later.any():
         return None
-    before = int(pool.in_use[np.flatnonzero(earlier)[-1]])
+    then = int(pool.in_use[np.flatnonzero(earlier)[-1]])
     after = int(np.median(pool.in_use[later]))
-    earlier &= pool.in_use == before
+    earlier &= pool.in_use == then
     later &= pool.in_use == after
     places = _alike(pool, np.flatnonzero(earlier), np.flatnonzero(later))
-    return ChangedPool(pool=pool, before=before, after=after, places=places)
-
-
-def _before(pool: RunsOverTime, since: datetime) -> Flags:
-    """Intervals that begin before a moment; by its clock where both say their offset from UTC."""
-    offset, start = since.utcoffset(), pool.start
-    if offset is not None:
-        ahead = np.nan_to_num(pool.clock - offset.total_seconds())  # of that clock [s]
-        start = start - (1e6 * ahead).astype("timedelta64[us]")
-    return np.asarray(start < np.datetime64(since.replace(tzinfo=None), "us"))
+    return ChangedPool(pool=pool, before=then, after=after, places=places)
 
 
 def _tracked(changed: ChangedPool, answers: Iterator[Need]) -> TrackedPool:

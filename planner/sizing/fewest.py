@@ -67,8 +67,8 @@ def fewest(
     target: Target,
     guess: Sequence[int],
     most: Sequence[int],
-    missed: Sequence[int] | None = None,
-    met: Sequence[int] | None = None,
+    missed: Sequence[int] | int = -1,
+    met: Sequence[int] | int = MOST_ALIASES + 1,
 ) -> list[Answer]:
     """Find the smallest count of each demand that meets the target, up to `most`; more aliases never make it worse.
 
@@ -77,47 +77,39 @@ def fewest(
     `missed` and `met` are counts that are known to do so, -1 and more than `most` where none is.
     """
     limit = np.asarray(most, dtype=np.int64)
-    low = (
-        np.full(limit.shape, -1, dtype=np.int64) if missed is None else np.minimum(np.asarray(missed), limit)
-    )
-    high = limit + 1 if met is None else np.minimum(np.asarray(met), limit + 1)
-    at_low, at_high = np.full(limit.shape, np.nan), np.full(limit.shape, np.nan)
+    low, high = np.minimum(missed, limit), np.minimum(met, limit + 1)
+    at_low, at_high = np.full((2, limit.size), np.nan)
     least, largest = np.minimum(low + 1, limit), np.maximum(np.minimum(high - 1, limit), 0)
     count = np.clip(np.asarray(guess, dtype=np.int64), least, np.maximum(least, largest))
     slope = 1.0 / np.sqrt(count + 1.0)
-    failed: dict[int, PlannerError] = {}
-    unsolved: dict[int, PlannerError] = {}
-    hole: dict[int, tuple[int, int]] = {}  # counts without a solution, and how far below one is asked
+    problems: list[PlannerError | None] = [None] * limit.size
+    below = np.zeros_like(limit)  # how far below a count without a solution one is asked, in its place
     rounds = 0
-    while places := [k for k in np.flatnonzero(high - low > 1).tolist() if k not in failed]:
+    while places := np.flatnonzero(high - low > 1).tolist():
+        asked = count - below
         for k, rows in zip(
-            places, solve(places, [count[[k]].astype(np.float64) for k in places]), strict=True
+            places, solve(places, [asked[[k]].astype(np.float64) for k in places]), strict=True
         ):
-            if isinstance(rows, ConvergenceError):
-                unsolved[k] = rows
-                top, below = hole.get(k, (int(count[k]), 0))
-                below = max(2 * below, 1)
-                if top >= below and (top - below > low[k] or math.isnan(at_low[k])):
-                    hole[k] = top, below
-                else:  # nothing below is solved: next to instability more aliases are needed
-                    hole.pop(k, None)
-                    low[k], at_low[k] = top, math.inf
-                continue
             if isinstance(rows, PlannerError):
-                failed[k] = rows
+                problems[k] = rows
+                below[k] = max(2 * below[k], 1)
+                if not isinstance(rows, ConvergenceError):
+                    low[k], high[k], below[k] = limit[k], limit[k] + 1, 0
+                elif below[k] > count[k] or (count[k] - below[k] <= low[k] and not math.isnan(at_low[k])):
+                    # nothing below is solved: next to instability more aliases are needed
+                    low[k], at_low[k], below[k] = count[k], math.inf, 0
                 continue
             excess = float(excess_of(target, rows)[0])
             found = math.inf if math.isnan(excess) else math.log(min(max(excess, 1e-9), 1e9))
             if found <= 0.0:
-                high[k], at_high[k] = count[k], found
+                high[k], at_high[k] = asked[k], found
             else:
-                low[k], at_low[k] = hole[k][0] if k in hole else count[k], found
-            hole.pop(k, None)
+                low[k], at_low[k] = count[k], found
+            below[k] = 0
         rounds += 1
-        count = _following(low, high, limit, at_low, at_high, slope, rounds)
-        for k, (top, below) in hole.items():
-            count[k] = top - below
-    return [failed.get(k, unsolved.get(k) if high[k] > limit[k] else int(high[k])) for k in range(limit.size)]
+        following = _following(low, high, limit, at_low, at_high, slope, rounds)
+        count = np.where(below > 0, count, following)
+    return [problems[k] if high[k] > limit[k] else int(high[k]) for k in range(limit.size)]
 
 
 def _following(

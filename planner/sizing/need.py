@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final, NamedTuple
@@ -217,24 +217,24 @@ def _size(
             continue
         (volumes if case[-1].bases == 1 and case[-1].queue_known else pools).append(k)
 
-    def of(places: Sequence[int]) -> tuple[list[tuple[Run, ...]], DeviceModel, Target, list[float]]:
-        return [measured[k] for k in places], device_model, target, [growth[k] for k in places]
-
-    steady = size_pools(*of(pools), known, every=every)
-    bursty = [k for k, each in zip(pools, steady, strict=True) if each is None]
-    for places, sized in (
-        (volumes, size_volumes(*of(volumes))), (pools, steady), (bursty, size_bursty_pools(*of(bursty), known))
-    ):  # fmt: skip
-        for k, each in zip(places, sized, strict=True):
+    def sized(
+        by: Callable[..., Sequence[Sized | PlannerError | None]], places: Sequence[int], *more: ReadCache, **how: bool
+    ) -> None:  # fmt: skip
+        of = [measured[k] for k in places], device_model, target, [growth[k] for k in places]
+        for k, each in zip(places, by(*of, *more, **how), strict=True):
             found[k] = each
-    for k, pool in zip(pools, steady, strict=True):
-        if isinstance(pool, SizedPool) and enough is not None:
+
+    sized(size_volumes, volumes)
+    sized(size_pools, pools, known, every=every)
+    steady = {k: each for k in pools if isinstance(each := found[k], SizedPool)}
+    sized(size_bursty_pools, [k for k in pools if found[k] is None], known)
+    if enough is not None:
+        for k, pool in steady.items():
             pool.enough = enough[k]
-    count_together([each for each in steady if isinstance(each, SizedPool)])
-    unsolved = [k for k, each in enumerate(found) if isinstance(each, SizedPool) and each.unsolved]
-    read = [k for k in unsolved if measured[k][-1].queue_known]
-    for k, each in zip(read, size_bursty_pools(*of(read), known), strict=True):
-        found[k] = each  # candidates of each volume alone need no solution of the pool
+    count_together([*steady.values()])
+    # Candidates of each volume alone need no solution of the pool.
+    read = [k for k, pool in steady.items() if pool.unsolved and measured[k][-1].queue_known]
+    sized(size_bursty_pools, read, known)
     return found
 
 

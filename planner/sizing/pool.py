@@ -558,15 +558,13 @@ def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Integers:
 def between(values: Array, chosen: Array, few: Integers) -> Array:
     """Values at every count from those at a few: the logarithm of their ratio to the chosen ones is interpolated."""
     every = np.arange(chosen.size)
-    bounded = np.isfinite(values) & np.isfinite(chosen[few])
+    known = np.isfinite(chosen)
+    bounded = np.isfinite(values) & known[few]
     if not bounded.any():
         return np.full(chosen.shape, np.inf)
     ratio = np.interp(every, few[bounded], np.log(values[bounded] / chosen[few[bounded]]))
     unbounded = every < few[bounded][0] if not bounded.all() else np.zeros(every.shape, dtype=bool)
-    found: Array = np.where(
-        unbounded | ~np.isfinite(chosen), np.inf, np.exp(ratio) * np.where(np.isfinite(chosen), chosen, 1.0)
-    )
-    return found
+    return np.where(unbounded | ~known, np.inf, np.exp(ratio) * np.where(known, chosen, 1.0))
 
 
 Unshared = tuple[Interval, Interval, Interval, Integers]
@@ -663,26 +661,16 @@ def _in_use(run: Run, device_model: DeviceModel, candidates: Sequence[Candidate]
     opened = math.isinf(candidates[0].requesters)
     for candidate in (candidates[k] for k in _picked(len(candidates), opened=opened)):
         (part,) = candidate.pool.classes
-        alone = np.full(run.bases, candidate.pool.service_time)
-        if math.isnan(part.population):
-            pool = pool_of(device_model, alone, arrival_rate=rates)
-        else:
+        demand: dict[str, Array] = {"arrival_rate": rates}
+        if not math.isnan(part.population):
             try:
-                think = think_in_use(
-                    part.population,
-                    part.think_time,
-                    candidate.pool.service_time,
-                    run.aliases,
-                    rates,
-                    device_model,
-                )
+                think = think_in_use(candidate.pool, run.aliases, rates)
             except ConvergenceError:
                 if not found:
                     break
                 continue
-            pool = pool_of(
-                device_model, alone, population=np.full(run.bases, part.population), think_time=think
-            )
+            demand = {"population": np.full(run.bases, part.population), "think_time": think}
+        pool = pool_of(device_model, np.full(run.bases, candidate.pool.service_time), **demand)
         found.append(Candidate(pool=pool, residual=candidate.residual))
     return found
 

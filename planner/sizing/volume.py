@@ -80,12 +80,14 @@ class SizedVolume(Sized):
 
     def with_tries(self, rows: Performance) -> Performance:
         """The same with how often an alias is tried: of steady demand, and of any other where the target needs it."""
-        part = _steady_class(self.read, self.chosen)
+        read, k = self.read, self.chosen
+        part = _steady_class(read, k)
         if part is None and self.target.of_waits:
             return rows
-        if part is None or not _by_chain(part):
-            return self._with_shares(rows)
-        read, k = self.read, self.chosen
+        if part is None or not _by_chain(part):  # by the balance of base and aliases
+            shares = read.predict(rows.aliases.astype(np.int64), tries=True)
+            waits, without = (np.asarray(each)[0, k] for each in (shares.waits, shares.no_alias))
+            return with_fails(rows, without, waits)
         volume = Volume(
             demand=part, service_time=float(read.service_time[0, k]), inflation=read.device_model.inflation,
             redrive_time=read.device_model.redrive_time,
@@ -99,12 +101,6 @@ class SizedVolume(Sized):
         ends |= {name: getattr(solved, name)[-1] + more for name in ("fewest_free", "most_free")}
         found = {name: np.append(getattr(solved, name), end) for name, end in ends.items()}
         return replace(rows, **found)
-
-    def _with_shares(self, rows: Performance) -> Performance:
-        """The same by the balance of base and aliases."""
-        found = self.read.predict(rows.aliases.astype(np.int64), tries=True)
-        waits, without = (np.asarray(each)[0, self.chosen] for each in (found.waits, found.no_alias))
-        return with_fails(rows, without, waits)
 
     def model_before(self, counts: Array) -> Performance:
         """The same, not grown."""
@@ -168,11 +164,9 @@ class SizedVolume(Sized):
     def _moved(self, read: Candidates, counts: Integers) -> dict[str, Array]:
         """Rates and responses of the chosen candidate at the ends of what the model leaves open, (ends, counts)."""
         moved = [each.read.predict(counts) for each in ends_of(read, self.counts.chosen, self.device_model)]
-        both = {"io_rate": [each.rate for each in moved], "response_time": [each.response for each in moved]}
-        return {
-            name: np.array([each[0, self.chosen] for each in some]).reshape(-1, counts.size)
-            for name, some in both.items()
-        }
+        found = [(each.rate[0, self.chosen], each.response[0, self.chosen]) for each in moved]
+        rate, response = np.array(found).reshape(-1, 2, counts.size).swapaxes(0, 1)
+        return {"io_rate": rate, "response_time": response}
 
     def named(self, count: int, rows: Performance) -> tuple[NamedDemand, ...]:
         """The chosen candidate first, then the others that count for the range, the likeliest first."""
@@ -232,10 +226,8 @@ def size_volumes(
         except PlannerError as problem:
             found.append(problem)
     if every is not None and len(alone) > 1:
-        places = {place: found[k] for place, k in enumerate(alone)}
-        _solve_together(
-            {place: each for place, each in places.items() if isinstance(each, SizedVolume)}, every
-        )
+        places = enumerate(found[k] for k in alone)
+        _solve_together({place: each for place, each in places if isinstance(each, SizedVolume)}, every)
     return found
 
 
@@ -355,7 +347,7 @@ def _by_chain(part: VolumeClass) -> bool:
 
 
 def _open_station(
-    device_model: DeviceModel, parts: Sequence[VolumeClass], alone: Array, counts: Array
+    device_model: DeviceModel | Pool, parts: Sequence[VolumeClass], alone: Array, counts: Array
 ) -> tuple[Array, Array, Array]:
     """Rate, service time, queue of Poisson arrivals, (volumes, counts); where none queues, one alias more is idle."""
     arrivals = np.array([part.arrival_rate for part in parts])
@@ -378,7 +370,7 @@ def _open_station(
 
 
 def _closed_station(
-    device_model: DeviceModel, parts: Sequence[VolumeClass], alone: Array, counts: Array
+    device_model: DeviceModel | Pool, parts: Sequence[VolumeClass], alone: Array, counts: Array
 ) -> tuple[Array, Array, Array]:
     """The same of requesters; between whole numbers of them linear in rate and numbers."""
     population = np.array([part.population for part in parts])
@@ -416,33 +408,27 @@ def _steady_class(read: Candidates, column: int, row: int = 0) -> VolumeClass | 
 
 def classic_aliases(pool: Pool, target: Target) -> int | None:
     """Count the aliases that the volumes of a pool would take with classic PAV, each volume with its own."""
-    device_model = DeviceModel(inflation=pool.inflation, redrive_time=pool.redrive_time, model_error=0.0)
     total = 0
     for part, service in zip(pool.classes, pool.service_times, strict=True):
-        most = CLASSIC if math.isnan(part.population) else min(int(part.population) - 1, CLASSIC)
-        if target.of_waits:
-            first = _fewest_alone(device_model, part, service, pool.bases, target, most)
-        else:
-            alone = replace(pool, classes=(replace(part, volumes=1),), service_time=service)
-            counts = range(most + 1)
-            first = next((k for k in counts if _met_alone(alone.solve([k]), pool.bases, target)), None)
+        first = _fewest_alone(pool, part, service, target)
         if first is None:
             return None
         total += part.volumes * first
     return total
 
 
-def _fewest_alone(
-    device_model: DeviceModel, part: VolumeClass, service: float, bases: int, target: Target, most: int
-) -> int | None:
-    """Fewest aliases of its own with which such a volume, one of so many, meets the target; None up to `most`."""
-    solve = _open_station if math.isnan(part.population) else _closed_station
-    ((rate,), (times,), (queued,)) = solve(device_model, [part], np.array([service]), np.arange(most + 1.0))
-    met = target.met(bases * rate, times, bases * queued)
-    return int(np.argmax(met)) if met.any() else None
-
-
-def _met_alone(rows: Performance, bases: int, target: Target) -> bool:
-    """Whether a pool of so many such volumes meets the target; tries that fail are only in the chain of a pool."""
-    figures = bases * rows.io_rate, rows.service_time, bases * rows.queued, rows.no_alias, bases * rows.fails
-    return bool(target.met(*figures)[0])
+def _fewest_alone(pool: Pool, part: VolumeClass, service: float, target: Target) -> int | None:
+    """Fewest aliases of its own with which a volume, one of as many as in the pool, meets the target; None if none."""
+    most = CLASSIC if math.isnan(part.population) else min(int(part.population) - 1, CLASSIC)
+    if target.of_waits:
+        solve = _open_station if math.isnan(part.population) else _closed_station
+        ((rate,), (times,), (queued,)) = solve(pool, [part], np.array([service]), np.arange(most + 1.0))
+        met = target.met(pool.bases * rate, times, pool.bases * queued)
+        return int(np.argmax(met)) if met.any() else None
+    alone = replace(pool, classes=(replace(part, volumes=1),), service_time=service)
+    for count in range(most + 1):  # tries that fail are only in the chain of a pool
+        rows = alone.solve([count])
+        rate, queued, fails = (pool.bases * each for each in (rows.io_rate, rows.queued, rows.fails))
+        if target.met(rate, rows.service_time, queued, rows.no_alias, fails)[0]:
+            return count
+    return None

@@ -29,10 +29,13 @@ OUT_OF_REACH: Final = 0.05  # share of a requester's time from I/O to I/O by whi
 
 
 def pool_of(
-    device_model: DeviceModel, service_time: Array, *, population: Array | None = None, think_time: Array | None = None,
-    arrival_rate: Array | None = None,
+    devices: DeviceModel | Pool, service_time: Array, *, population: Array | None = None,
+    think_time: Array | None = None, arrival_rate: Array | None = None,
 ) -> Pool:  # fmt: skip
-    """The demand of each volume as a pool with a class a volume; arrays (volumes,), nan where of the other sort."""
+    """The demand of each volume as a pool with a class a volume; arrays (volumes,), nan where of the other sort.
+
+    Its devices have inflation and gap of a model, or of another pool.
+    """
     nothing = np.full(service_time.size, math.nan)
     given = (nothing if each is None else each for each in (population, think_time, arrival_rate))
     classes = tuple(
@@ -40,8 +43,8 @@ def pool_of(
         for n, z, x, s in zip(*(each.tolist() for each in given), service_time.tolist(), strict=True)
     )
     return Pool(
-        classes=classes, service_time=float(service_time.mean()), inflation=device_model.inflation,
-        redrive_time=device_model.redrive_time,
+        classes=classes, service_time=float(service_time.mean()), inflation=devices.inflation,
+        redrive_time=devices.redrive_time,
     )  # fmt: skip
 
 
@@ -60,7 +63,6 @@ def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
     """Let demand grow by a share: rates, or requesters, given as whole numbers on both sides with their shares."""
     if not growth:
         return [pool], [1.0]
-    device_model = DeviceModel(inflation=pool.inflation, redrive_time=pool.redrive_time, model_error=0.0)
     people, think, rates, service = each_volume(pool)
     rates = rates * (1 + growth)
     closed = ~np.isnan(people)
@@ -76,8 +78,7 @@ def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
             population[members] = each
             population[members[:more]] += 1
     sides = [
-        pool_of(device_model, service, population=each, think_time=think, arrival_rate=rates)
-        for each in (few, many)
+        pool_of(pool, service, population=each, think_time=think, arrival_rate=rates) for each in (few, many)
     ]
     between = [part for part in parts if part > 0]
     if not between:
@@ -167,28 +168,28 @@ def own_rates(run: Run) -> Array:
     return np.asarray(np.where(np.abs(rates / mean - 1) <= room, mean, rates))
 
 
-def think_in_use(
-    people: float, think_time: float, service: float, aliases: int, rates: Array, device_model: DeviceModel
-) -> Array:
+def think_in_use(pool: Pool, aliases: int, rates: Array) -> Array:
     """Think times at which each volume has its own rate in the pool: requesters / rate - response of its class.
 
-    ConvergenceError where a volume does not reach its rate even without thinking.
+    `pool` is the same with one class, of the mean rate. ConvergenceError where a volume does not reach its
+    rate even without thinking.
     """
-    mean = float(rates.mean())
+    (part,), mean = pool.classes, float(rates.mean())
+    people, think_time = part.population, part.think_time
     if np.all(rates == mean):
         return np.full(rates.size, think_time)
     population = np.full(rates.size, people)
     # relative difference of rates within a class, where aliases are in use
     groups = classes_of(population, 1.0 / rates, np.full(rates.size, math.nan), spread=0.25)
     class_rate = 1.0 / groups.think_time
-    floor = 1e-3 * service
+    floor = 1e-3 * pool.service_time
     think = np.maximum(people / class_rate - people * rates.size / rates.sum() + think_time, floor)
     response = people / class_rate - think
     steps = 4
     for _ in range(steps):
         steady = queueing.alias_pool(
-            aliases, volumes=groups.volumes, population=groups.population, think_time=think, service_time=service,
-            inflation=device_model.inflation, redrive_time=device_model.redrive_time,
+            aliases, volumes=groups.volumes, population=groups.population, think_time=think,
+            service_time=pool.service_time, inflation=pool.inflation, redrive_time=pool.redrive_time,
         )  # fmt: skip
         response = people / steady.throughput - think
         think = np.maximum(people / class_rate - response, floor)

@@ -255,8 +255,6 @@ def _judge(
     low, high = _interval(observed, fitted)
     known = verdict is not None
     known_fit = fitted if fitted and fitted.determined else None
-    busy = (fitted is not None) and math.isfinite(observed.length)
-    rate = observed.mean_tries if busy else 0.0
     return PoolAnswer(
         supply=supply,
         verdict=verdict,
@@ -272,7 +270,7 @@ def _judge(
         needed_high=needed[2] if known else None,
         unused=observed.never_busy,
         load=known_fit.load if known_fit else None,
-        holding_time=known_fit.load * observed.length / rate if known_fit and rate > 0 else None,
+        holding_time=known_fit.load * observed.length / observed.mean_tries if known_fit else None,
         peakedness=known_fit.peakedness if known_fit else None,
         notes=(
             *_notes(supply, observed, fitted),

@@ -308,8 +308,7 @@ def fit(observed: Observed) -> Fitted | None:
 
 def _near(values: Array) -> Flags:
     """Which misfits the counters allow, 95 %."""
-    near: Flags = values <= values.min() + CHI_SQUARE_95
-    return near
+    return np.asarray(values <= values.min() + CHI_SQUARE_95)
 
 
 def _levels(observed: Observed) -> tuple[Array, Array]:
@@ -356,8 +355,7 @@ def _dispersion_misfit(observed: Observed, group: OverflowGroup, shares: Array) 
 
 def _square(expected: Array, seen: float, error: float) -> Array:
     """Squared distance over the errors of the measurement and of the model."""
-    off: Array = (expected - seen) ** 2 / (error**2 + (DISPERSION_TRUST * expected) ** 2)
-    return off
+    return np.asarray((expected - seen) ** 2 / (error**2 + (DISPERSION_TRUST * expected) ** 2))
 
 
 def _valley(

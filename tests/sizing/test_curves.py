@@ -488,22 +488,23 @@ def test_rates_differ_from_three_percent_on() -> None:
 
 
 def test_think_times_give_each_volume_its_own_rate_in_the_pool() -> None:
+    def asked(think_time: float, **devices: float) -> Pool:
+        return pool(VolumeClass(population=3.0, think_time=think_time), **devices)
+
     rates = np.array([300.0, 300.0, 100.0, 100.0])
-    device_model = replace(EXACT, inflation=0.1, redrive_time=2e-5)
-    think = think_in_use(3.0, 8e-3, 1e-3, 2, rates, device_model)
+    devices = {"inflation": 0.1, "redrive_time": 2e-5}
+    think = think_in_use(asked(8e-3, **devices), 2, rates)
     solved = queueing.alias_pool(2, volumes=[2, 2], population=[3, 3], think_time=think[[0, 2]], service_time=1e-3,
                                  inflation=0.1, redrive_time=2e-5)  # fmt: skip
     assert np.ravel(solved.throughput).tolist() == pytest.approx([300.0, 100.0], rel=1e-3)
-    assert think_in_use(3.0, 8e-3, 1e-3, 2, np.full(3, 200.0), device_model).tolist() == [8e-3] * 3
-    mixed = think_in_use(3.0, 14e-3, 1e-3, 2, np.array([300.0, 200.0, 100.0]), device_model)
+    assert think_in_use(asked(8e-3, **devices), 2, np.full(3, 200.0)).tolist() == [8e-3] * 3
+    mixed = think_in_use(asked(14e-3, **devices), 2, np.array([300.0, 200.0, 100.0]))
     assert mixed[1] == 14e-3  # that of the mean
     assert mixed[0] < 14e-3 < mixed[2]
     with pytest.raises(ConvergenceError):  # five services at once of one device
-        think_in_use(3.0, 1e-6, 1e-3, 0, np.array([5000.0, 10.0]), device_model)
-    plain = replace(device_model, inflation=0.0, redrive_time=0.0)
-    assert (
-        think_in_use(3.0, 1e-6, 1e-3, 0, np.array([1010.0, 10.0]), plain)[0] == 1e-6
-    )  # 1 % over: no time to think
+        think_in_use(asked(1e-6, **devices), 0, np.array([5000.0, 10.0]))
+    # 1 % over: no time to think
+    assert think_in_use(asked(1e-6), 0, np.array([1010.0, 10.0]))[0] == 1e-6
 
 
 def test_few_volumes_are_grouped_only_if_equal_and_idle_ones_have_no_class() -> None:

@@ -41,11 +41,11 @@ def _series(answer: Growth, axes: style.Axes | None) -> style.Axes:
     points.plot(days, middle, color=style.COLORS[0], linewidth=1.2, label="level of a busy day")
     points.fill_between(days, low, high, color=style.COLORS[0], alpha=style.BAND, linewidth=0, label="90 %")
     unit = limit.grows.unit
-    at = limit.load if limit.limit is not None and np.isfinite(limit.load) else None
-    if at is not None:
-        axes.axhline(at, color=style.COLORS[1], linestyle="--", linewidth=1, label="limit")
-        _mark_date(axes, limit.reached, limit.reached_low, limit.reached_high, at, days[-1])
-    top = max(np.nanmax(daily.values[series]), middle.max(), at or 0.0)
+    top = max(np.nanmax(daily.values[series]), middle.max())
+    if limit.limit is not None and np.isfinite(limit.load):
+        axes.axhline(limit.load, color=style.COLORS[1], linestyle="--", linewidth=1, label="limit")
+        _mark_date(axes, limit, days[-1])
+        top = max(top, limit.load)
     axes.set(
         ylim=(0, 1.25 * top),
         ylabel=f"{_named(limit.grows.what)}{f' [{unit}]' if unit else ''}",
@@ -61,18 +61,18 @@ def _end(reached: date | None, last: date) -> int:
     return 365 if reached is None else max((reached - last).days + 90, 365)
 
 
-def _mark_date(
-    axes: style.Axes, reached: date | None, low: date | None, high: date | None, limit: float, end: date
-) -> None:
+def _mark_date(axes: style.Axes, limit: Limit, end: date) -> None:
     """The range of the date as a bar on the limit, the date as a mark that is named."""
     points: Any = axes
-    if low is not None:
-        points.plot([low, high or end], [limit, limit], color=style.COLORS[1], linewidth=5, alpha=0.5,
+    if limit.reached_low is not None:
+        ends = [limit.reached_low, limit.reached_high or end]
+        points.plot(ends, [limit.load, limit.load], color=style.COLORS[1], linewidth=5, alpha=0.5,
                     solid_capstyle="butt", label="90 % of the date")  # fmt: skip
-    if reached is not None:
-        points.plot([reached], [limit], "D", color=style.COLORS[1], markersize=6)
+    if limit.reached is not None:
+        place = limit.reached, limit.load
+        points.plot(*place, "D", color=style.COLORS[1], markersize=6)
         points.annotate(
-            f"{reached:%b %Y}", (reached, limit), textcoords="offset points", xytext=(0, 8), ha="center"
+            f"{limit.reached:%b %Y}", place, textcoords="offset points", xytext=(0, 8), ha="center"
         )
 
 
