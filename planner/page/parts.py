@@ -16,7 +16,7 @@ from planner.page.content import AfterGrowth, Grid, Item, Limits, PagePicture, P
 from planner.page.drawing import Course, Curve, Week
 from planner.page.verdict import ALREADY, WITHIN, what_to_do
 from planner.quantity import column
-from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, word
+from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, counted, word
 from planner.site.growth import Growth
 from planner.site.growth.answer import ahead
 from planner.site.growth.dates import Limit
@@ -239,8 +239,8 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: in
     said = f"{need.name}: {need.problem or 'no answer'}."
     if need.needed is not None:
         said = f"{need.name}: {need.needed} needed ({need.needed_low} to {need.needed_high}), {need.in_use} in use."
-    counts = map(readable, (need.intervals, need.busy_intervals, need.solved_in_full))
-    solved = "Of {} intervals {} are busy; {} were solved in full.".format(*counts)
+    many = counted(need.intervals, "interval")
+    solved = f"{many}, {readable(need.busy_intervals)} busy, {readable(need.solved_in_full)} solved in full."
     rules = [f"{RULES[name]} {count}" for name, count in need.rules.items() if count is not None]
     notes = [solved, *need.notes, *([f"Rules of the field: {', '.join(rules)}."] if rules else ())]
     notes += [f"Supply counters: {need.supply}."] if need.supply else []

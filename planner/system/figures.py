@@ -351,7 +351,7 @@ class _ScenarioResult:
                 opens="low",
             ),
             "utilization": self.interval(
-                row["utilization"], "predicted", model_error=False, most=1.0, opens="low high",
+                row["utilization"], "predicted", model_error=True, most=1.0, opens="low high",
             ),
             **{
                 key: self.interval(row[key], "predicted", model_error=size.get(key, True), opens="high")

@@ -129,6 +129,15 @@ def test_random_systems_keep_their_bounds_and_littles_law() -> None:
         assert queue == pytest.approx(station["transfers"].value * station["wait"].value, rel=1e-6, abs=1e-12)
 
 
+def test_a_device_is_busy_within_as_wide_a_range_as_its_transfers() -> None:
+    """By the utilization law, busy = transfers x service time, at most 1; it stood at .511 to .511."""
+    for seed in range(6):
+        station = model.solve(BASE, random_settings(seed)).found.stations["p"]
+        busy, transfers = station["utilization"], station["transfers"]
+        assert busy.low / busy.value <= transfers.low / transfers.value + 1e-3
+        assert busy.high / busy.value >= min(transfers.high / transfers.value, 1 / busy.value) - 1e-3
+
+
 def test_more_of_anything_good_never_slows_a_system() -> None:
     rates = {
         "storage": model.whatif(BASE, ["storage.real=40GiB:130GiB:5GiB"]),
