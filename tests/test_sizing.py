@@ -581,7 +581,7 @@ def test_the_axes_of_a_law_are_those_of_the_possible_parameters() -> None:
 
 
 def test_what_is_known_exactly_has_no_axis(tmp_path: Path) -> None:
-    """Inflation alone is open, by a normal model: one axis along it, as long as its deviation."""
+    """Inflation alone is open, by a normal distribution: one axis along it, as long as its deviation."""
     model = read_model("hyperpav")
     known = Alternative(
         population=3, share=1.0, parameters=("inflation",),

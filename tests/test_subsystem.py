@@ -107,11 +107,9 @@ def test_open_volumes_ask_at_their_own_rates(tmp_path: Path) -> None:
 def test_closed_volumes_meet_their_own_rates(aliases: int, tmp_path: Path) -> None:
     """The pool that was measured is our own; what is read from its rates must give them back."""
     think = np.array([1.0, 1.5, 3.0, 6.0]) * 1e-3
-    device_model = {"service_time": SERVICE, "inflation": 0.16, "redrive_time": 6e-5}
+    slowing = {"service_time": SERVICE, "inflation": 0.16, "redrive_time": 6e-5}
     counts = np.array([2.0, 2.0, 2.0, 2.0])
-    pool = queueing.alias_pool(
-        aliases, volumes=counts, population=[3.0] * 4, think_time=think, **device_model
-    )
+    pool = queueing.alias_pool(aliases, volumes=counts, population=[3.0] * 4, think_time=think, **slowing)
     header = "pool,volume,io_rate,service_ms,queued,aliases"
     lines = [
         f"1,{k}{copy},{rate:.4f},{time * 1e3:.6f},{queue:.6f},{aliases}"

@@ -202,19 +202,19 @@ def fit_paging(runs: Sequence[Measurements], fixed: Mapping[str, float] | None =
     factors = {heading.file_key: heading.factor for heading in PAGING_HEADINGS}
     pairs = [(run, key, name) for run in runs for key, name in PAGING_FIGURES.items() if name in run.numbers]
     chosen = [key for key in PAGING_FIGURES if any(key == each for _, each, _ in pairs)]
-    assumed = {key: DEVICE[key].default for key in ("pages_per_transfer", "cp_time") if key not in chosen}
-    unknown = set(assumed)  # was not measured: the least that there can be
-    assumed |= {key: runs[-1].value(key) for key in ("queue_depth", "outstanding")}
+    least = [  # that there can be of what was not measured
+        replace(given(DEVICE[key], DEVICE[key].default), status="not determined", high=None)
+        for key in ("pages_per_transfer", "cp_time")
+        if key not in chosen
+    ]
+    last = [given(DEVICE[key], runs[-1].value(key)) for key in ("queue_depth", "outstanding")]
     asked = [run.value("outstanding") for run in runs]
     model = CostModel(
         kind=paging.KIND,
         parameters=tuple(DEVICE[key] for key in chosen),
         start=tuple(_paging_start(key, runs) for key in chosen),
         predict=lambda values: [_paging_figure(values, run, key) for run, key, _ in pairs],
-        held=tuple(
-            replace(each, status="not determined", high=None) if each.parameter.key in unknown else each
-            for each in (given(DEVICE[key], value) for key, value in assumed.items())
-        ),
+        held=(*least, *last),
         validity={"outstanding": (min(asked), max(asked))},
         population=int(asked[-1]),
     )

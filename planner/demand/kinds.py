@@ -172,10 +172,8 @@ def base_busy(
     found = (instants + picked) / (1 + instants)
     found = np.where(kind == PERIODIC, np.minimum(instants + picked, 1.0), found)
     phases, slow, requesters = kind == ON_OFF, kind == SLOW, np.isin(kind, (CLOSED, ACTIVE))
-    for some, distribution in ((phases, _phase_busy), (slow, _slow_busy), (requesters, _requester_busy)):
-        found[..., some] = distribution(
-            demands.of(some), mean[..., some], growth[..., some], picked[..., some]
-        )
+    for some, busy in ((phases, _phase_busy), (slow, _slow_busy), (requesters, _requester_busy)):
+        found[..., some] = busy(demands.of(some), mean[..., some], growth[..., some], picked[..., some])
     return np.asarray(np.clip(found, 0.0, 1.0))
 
 

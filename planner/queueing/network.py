@@ -132,11 +132,11 @@ def _check_size(
     several, left = (int(((each > 1) & np.isfinite(each)).sum()) for each in (servers, effective))
     if several > multiple:
         raise InputError("servers", several, f"at most {multiple} multi-server stations")
-    distributions = effective[(effective > 1) & np.isfinite(effective)].sum()
+    probabilities = effective[(effective > 1) & np.isfinite(effective)].sum()
     if population * 2**left > requesters:
         wanted = f"at most {requesters} requesters, half as many with each multi-server station"
         raise InputError("population", population, wanted)
-    if population > (most := int(numbers / max(scenarios * (servers.size + distributions), 1)) - 1):
+    if population > (most := int(numbers / max(scenarios * (servers.size + probabilities), 1)) - 1):
         wanted = (
             f"at most {max(most, 0)} requesters with {scenarios * servers.size} stations in all scenarios"
         )

@@ -70,12 +70,12 @@ def run_of(rows: np.ndarray, aliases: int, *, listing: bool, pool: bool) -> Run:
     )  # fmt: skip
 
 
-def asked(runs: Sequence[tuple[Run, ...]], device_models: Sequence[tuple[float, float]]) -> np.ndarray:
+def asked(runs: Sequence[tuple[Run, ...]], slowing: Sequence[tuple[float, float]]) -> np.ndarray:
     """Count and range of each, (3, cases), all of one model in one call; nan where there is no answer."""
     ends = np.full((3, len(runs)), np.nan)
     groups = defaultdict(list)
-    for k, device_model in enumerate(device_models):
-        groups[device_model].append(k)
+    for k, pair in enumerate(slowing):
+        groups[pair].append(k)
     for (inflation, gap), index in groups.items():
         device_model = DeviceModel(inflation=inflation, redrive_time=gap, model_error=MODEL_ERROR)
         for k, found in zip(index, need([runs[k] for k in index], device_model), strict=True):
@@ -125,10 +125,10 @@ def of_pools(drawn: Sequence[PoolCase], seconds: float = 0.0, *, queues: bool = 
 def _one_and_two(
     first: Sequence[Run],
     again: Callable[[int, int], Run] | None,
-    device_models: Sequence[tuple[float, float]],
+    slowing: Sequence[tuple[float, float]],
     needed: Sequence[int],
 ) -> tuple[Found, Found]:
-    one = asked([(run,) for run in first], device_models)
+    one = asked([(run,) for run in first], slowing)
     two = one.copy()
     several = {}
     for k, run in enumerate(first if again else ()):
@@ -139,7 +139,7 @@ def _one_and_two(
             if (second.io_rate.value > 0).all():
                 several[k] = (run, second)
     if several:
-        two[:, list(several)] = asked(list(several.values()), [device_models[k] for k in several])
+        two[:, list(several)] = asked(list(several.values()), [slowing[k] for k in several])
     found = (Found(point=p, low=low, high=high, needed=np.array(needed)) for p, low, high in (one, two))
     one_row, two_rows = found
     return one_row, two_rows

@@ -146,11 +146,11 @@ def test_quantiles_are_infinite_where_saturated_and_broadcast_against_the_result
 
 def slow_levels(rate: float, service: float, servers: int, inflation: float) -> tuple[float, float]:
     """Mean waiting and in service by summing many levels of the birth and death chain: by definition."""
-    distribution, queue, busy, total = 1.0, 0.0, 0.0, 1.0
+    weight, queue, busy, total = 1.0, 0.0, 0.0, 1.0
     for n in range(1, 4000):
         m = min(n, servers)
-        distribution *= rate * service * (1 + inflation * (m - 1)) / m
-        total, queue, busy = total + distribution, queue + distribution * (n - m), busy + distribution * m
+        weight *= rate * service * (1 + inflation * (m - 1)) / m
+        total, queue, busy = total + weight, queue + weight * (n - m), busy + weight * m
     return queue / total, busy / total
 
 

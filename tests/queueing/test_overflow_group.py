@@ -190,6 +190,6 @@ def test_other_numbers_of_servers_are_whole_ones(servers: object) -> None:
 @pytest.mark.parametrize("tries", [-1.0, float("nan"), None])
 def test_tries_of_an_interval_are_numbers(tries: object) -> None:
     group = overflow_group(3.0, 1.0, 8)
-    for distribution in (group.most_found, group.fewest_found):
+    for count in (group.most_found, group.fewest_found):
         with pytest.raises(InputError, match="tries"):
-            distribution(tries)  # type: ignore[arg-type]
+            count(tries)  # type: ignore[arg-type]

@@ -66,7 +66,7 @@ def test_quantile_targets() -> None:
 
 @pytest.mark.parametrize("name", ["wait_time", "delay_probability"])
 def test_a_target_that_is_met_exactly_is_met(name: str) -> None:
-    """Ties: the target is what the distribution itself gives for that many servers."""
+    """Ties: the target is what the model itself gives for that many servers."""
     rate, service, _ = random_scenarios(50_000, 6)
     servers = np.floor(rate * service) + np.random.default_rng(6).integers(1, 20, rate.size)
     target = getattr(mmc(rate, service, servers), name)

@@ -37,7 +37,7 @@ class Group:
     name: str
     kind: str
     limits: Limits
-    distribution: dict
+    slowing: dict
     exact: bool = False
 
 
@@ -198,7 +198,7 @@ def uneven_pool(rng, kind):
 def pools(group, count, seed):
     """Draw the pools of a group."""
     rng = np.random.default_rng([seed, group.number])
-    inflation, gap = group.distribution.get("inflation", 0.0), group.distribution.get("redrive_time", 0.0)
+    inflation, gap = group.slowing.get("inflation", 0.0), group.slowing.get("redrive_time", 0.0)
     draw = {
         "small": lambda: closed_pool(rng, 7),
         "closed": lambda: closed_pool(rng, 180),
@@ -216,7 +216,7 @@ def pools(group, count, seed):
 
 def errors(group, aliases, pool, completions, seed):
     """Relative errors beyond the simulation's own: of throughput, pool wait, class waits; None without an answer."""
-    arguments = {"service_time": 1.0, **pool, **group.distribution}
+    arguments = {"service_time": 1.0, **pool, **group.slowing}
     model = solve_pools(aliases, **arguments)
     if not model.converged:
         return None

@@ -80,9 +80,9 @@ def test_the_table_in_the_documentation_is_what_is_measured(name):
 def test_simulation_against_an_exact_chain():
     pytest.importorskip("numba")
     pool = {"volumes": [1, 2], "population": [3, 4], "think_time": [1.0, 2.0], "service_time": 1.0}
-    distribution = {"inflation": 0.16, "redrive_time": 0.05}
-    exact = alias_pool(2, method="exact", **pool, **distribution)
-    run = simulate(2, completions=2_000_000, **pool, **distribution)
+    arguments = {"inflation": 0.16, "redrive_time": 0.05}
+    exact = alias_pool(2, method="exact", **pool, **arguments)
+    run = simulate(2, completions=2_000_000, **pool, **arguments)
     for name in ("throughput", "wait_time", "service_time", "tries_rate", "fails_rate", "free_aliases"):
         mean, error = getattr(run, name)
         assert np.all(np.abs(mean - getattr(exact, name)) <= 4.0 * error), name

@@ -98,18 +98,18 @@ def test_order_of_classes_does_not_matter():
 
 
 def test_classes_without_volumes_do_not_matter():
-    distribution = {"service_time": 1.0, "inflation": 0.1}
-    plain = solve_pools([1, 3], volumes=[2, 3], arrival_rate=[0.4, 0.9], **distribution)
-    padded = solve_pools([1, 3], volumes=[2, 0, 3, 0], arrival_rate=[0.4, NAN, 0.9, 7.0], **distribution)
+    arguments = {"service_time": 1.0, "inflation": 0.1}
+    plain = solve_pools([1, 3], volumes=[2, 3], arrival_rate=[0.4, 0.9], **arguments)
+    padded = solve_pools([1, 3], volumes=[2, 0, 3, 0], arrival_rate=[0.4, NAN, 0.9, 7.0], **arguments)
     assert_same(padded, plain, [0, 2])
     for name in ("throughput", "wait_time", "queue_length"):
         assert not getattr(padded, name)[:, [1, 3]].any()
 
 
 def test_a_class_split_in_two_is_the_same_pool():
-    distribution = {"service_time": 1.0, "inflation": 0.1, "method": "mean-field"}
-    whole = alias_pool(3, volumes=[4, 2], population=[9, 5], think_time=[6.0, 2.0], **distribution)
-    split = alias_pool(3, volumes=[1, 2, 3], population=[9, 5, 9], think_time=[6.0, 2.0, 6.0], **distribution)
+    arguments = {"service_time": 1.0, "inflation": 0.1, "method": "mean-field"}
+    whole = alias_pool(3, volumes=[4, 2], population=[9, 5], think_time=[6.0, 2.0], **arguments)
+    split = alias_pool(3, volumes=[1, 2, 3], population=[9, 5, 9], think_time=[6.0, 2.0, 6.0], **arguments)
     np.testing.assert_allclose(split.wait_time[[0, 1, 2]], whole.wait_time[[0, 1, 0]], rtol=1e-5)
 
 

@@ -20,11 +20,11 @@ PUBLISHED = {
 
 
 def test_one_volume_equals_finite_source():
-    distribution = {"inflation": 0.16, "redrive_time": 0.06e-3}
+    arguments = {"inflation": 0.16, "redrive_time": 0.06e-3}
     pool = alias_pool(
-        [0, 1, 2, 3, 7], volumes=1, population=8, think_time=1e-3, service_time=1.3e-3, **distribution
+        [0, 1, 2, 3, 7], volumes=1, population=8, think_time=1e-3, service_time=1.3e-3, **arguments
     )
-    alone = finite_source(8, 1e-3, 1.3e-3, [1, 2, 3, 4, 8], **distribution)
+    alone = finite_source(8, 1e-3, 1.3e-3, [1, 2, 3, 4, 8], **arguments)
     np.testing.assert_allclose(pool.throughput[:, 0], alone.throughput, rtol=1e-9)
     np.testing.assert_allclose(pool.wait_time[:, 0], alone.wait_time, rtol=1e-8, atol=1e-15)
     np.testing.assert_allclose(pool.service_time[:, 0], alone.service_time, rtol=1e-9)
@@ -76,14 +76,14 @@ def test_published_pool():
 )
 def test_mean_field_meets_the_exact_chain(volumes, population, think_time):
     counts = np.arange(1, 7)
-    distribution = {
+    arguments = {
         "volumes": volumes,
         "population": population,
         "think_time": think_time,
         "service_time": 1.0,
     }
-    exact = alias_pool(counts, **distribution, method="exact")
-    mean_field = alias_pool(counts, **distribution, method="mean-field")
+    exact = alias_pool(counts, **arguments, method="exact")
+    mean_field = alias_pool(counts, **arguments, method="mean-field")
     np.testing.assert_allclose(mean_field.throughput, exact.throughput, rtol=5e-3)
     np.testing.assert_allclose(mean_field.wait_time, exact.wait_time, rtol=0.04, atol=0.01)
     np.testing.assert_allclose(mean_field.tries_rate, exact.tries_rate, rtol=0.03, atol=0.01)
@@ -139,17 +139,17 @@ def test_more_volumes_than_a_control_unit_has_addresses():
 
 
 def test_equal_classes_are_one():
-    distribution = {"service_time": 1.0, "method": "mean-field"}
-    one = alias_pool(3, volumes=6, population=4, think_time=2.0, **distribution)
-    two = alias_pool(3, volumes=[2, 4], population=[4, 4], think_time=[2.0, 2.0], **distribution)
+    arguments = {"service_time": 1.0, "method": "mean-field"}
+    one = alias_pool(3, volumes=6, population=4, think_time=2.0, **arguments)
+    two = alias_pool(3, volumes=[2, 4], population=[4, 4], think_time=[2.0, 2.0], **arguments)
     np.testing.assert_allclose(two.throughput, one.throughput[[0, 0]], rtol=1e-7)
     np.testing.assert_allclose(two.wait_time, one.wait_time[[0, 0]], rtol=1e-6)
 
 
 def test_time_scale_and_scalar_shape():
-    distribution = {"volumes": [3, 5], "population": [3, 2]}
-    seconds = alias_pool([2, 4], think_time=[2.0, 3.0], service_time=1.0, redrive_time=0.03, **distribution)
-    millis = alias_pool(4, think_time=[2e-3, 3e-3], service_time=1e-3, redrive_time=3e-5, **distribution)
+    arguments = {"volumes": [3, 5], "population": [3, 2]}
+    seconds = alias_pool([2, 4], think_time=[2.0, 3.0], service_time=1.0, redrive_time=0.03, **arguments)
+    millis = alias_pool(4, think_time=[2e-3, 3e-3], service_time=1e-3, redrive_time=3e-5, **arguments)
     assert millis.throughput.shape == (2,)
     assert millis.free_aliases.shape == ()
     np.testing.assert_allclose(millis.throughput, seconds.throughput[1] * 1e3, rtol=1e-8)
@@ -231,8 +231,8 @@ def test_a_closed_pool_whose_field_is_out_of_balance_has_the_answer_of_its_chain
 ) -> None:
     """Seven volumes whose requesters come back at once, one alias, and a volume that thinks."""
     monkeypatch.setattr(methods, "may_be_crowded", lambda elements: elements.aliases < 0.0)
-    distribution = {"volumes": [1, 7], "population": [8, 5], "think_time": [2.0, 1e-3], "service_time": 1.0}
-    found, exact = alias_pool([0, 1], **distribution), alias_pool(1, **distribution, method="exact")
+    arguments = {"volumes": [1, 7], "population": [8, 5], "think_time": [2.0, 1e-3], "service_time": 1.0}
+    found, exact = alias_pool([0, 1], **arguments), alias_pool(1, **arguments, method="exact")
     assert found.throughput[1] == pytest.approx(exact.throughput, rel=1e-12)
     assert found.wait_time[1] == pytest.approx(exact.wait_time, rel=1e-12)
 
@@ -272,10 +272,10 @@ def _without_chains(monkeypatch):
 
 def test_a_volume_beside_one_whose_requesters_come_back_at_once(monkeypatch):
     """What the first has the second lacks, and fetches at once; as often as on average, there was no answer."""
-    distribution = {"volumes": [1, 1], "population": [4, 8], "think_time": [3.0, 0.01], "service_time": 1.0}
-    exact = alias_pool(7, method="exact", **distribution)
+    arguments = {"volumes": [1, 1], "population": [4, 8], "think_time": [3.0, 0.01], "service_time": 1.0}
+    exact = alias_pool(7, method="exact", **arguments)
     _without_chains(monkeypatch)
-    found = alias_pool(7, **distribution)
+    found = alias_pool(7, **arguments)
     assert found.method == "mean-field"
     np.testing.assert_allclose(found.throughput, exact.throughput, rtol=0.01)
     np.testing.assert_allclose(found.pool_queue_length, exact.pool_queue_length, rtol=0.06)
@@ -283,18 +283,18 @@ def test_a_volume_beside_one_whose_requesters_come_back_at_once(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "distribution",
+    "arguments",
     [
         {"volumes": [1, 2], "population": [5, np.nan], "think_time": [0.03, np.nan], "arrival_rate": [np.nan, 0.8]},
         {"volumes": [1, 1, 1], "population": [5, 4, np.nan], "think_time": [0.03, 2.0, np.nan],
          "arrival_rate": [np.nan, np.nan, 0.8]},
     ],
 )  # fmt: skip
-def test_open_volumes_beside_one_whose_requesters_come_back_at_once(distribution, monkeypatch):
+def test_open_volumes_beside_one_whose_requesters_come_back_at_once(arguments, monkeypatch):
     """Neither had an answer of the field."""
-    exact = alias_pool(5, method="exact", service_time=1.0, **distribution)
+    exact = alias_pool(5, method="exact", service_time=1.0, **arguments)
     _without_chains(monkeypatch)
-    found = alias_pool(5, service_time=1.0, **distribution)
+    found = alias_pool(5, service_time=1.0, **arguments)
     assert found.method == "mean-field"
     np.testing.assert_allclose(found.throughput, exact.throughput, rtol=0.006)
     np.testing.assert_allclose(found.wait_time, exact.wait_time, rtol=0.07)

@@ -57,11 +57,10 @@ def test_a_pool_is_grouped_as_beside_others():
             "think_time": rng.uniform(1e-3, 9e-3, 12),
         },
     ]
-    distribution = {"inflation": 0.16, "redrive_time": 6e-5}
-    beside = group_pools([4, 1, 7], pools, **distribution)
+    arguments = {"inflation": 0.16, "redrive_time": 6e-5}
+    beside = group_pools([4, 1, 7], pools, **arguments)
     alone = [
-        group_pools(aliases, [pool], **distribution)[0]
-        for aliases, pool in zip([4, 1, 7], pools, strict=True)
+        group_pools(aliases, [pool], **arguments)[0] for aliases, pool in zip([4, 1, 7], pools, strict=True)
     ]
     assert beside[1] is alone[1] is None
     for one, other in ((beside[0], alone[0]), (beside[2], alone[2])):

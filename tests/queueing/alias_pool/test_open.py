@@ -22,25 +22,25 @@ def test_one_open_volume_equals_mmc():
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "distribution", [{"redrive_time": 0.2}, {"inflation": 0.1}, {"redrive_time": 0.1, "inflation": 0.1}]
+    "arguments", [{"redrive_time": 0.2}, {"inflation": 0.1}, {"redrive_time": 0.1, "inflation": 0.1}]
 )
-def test_one_open_volume_is_the_limit_of_many_requesters(distribution):
+def test_one_open_volume_is_the_limit_of_many_requesters(arguments):
     rate = 1.2
     requesters = np.array([1500, 3000])
-    pool = alias_pool(2, volumes=1, arrival_rate=rate, service_time=1.0, **distribution)
-    closed = finite_source(requesters, requesters / rate, 1.0, 3, **distribution)
+    pool = alias_pool(2, volumes=1, arrival_rate=rate, service_time=1.0, **arguments)
+    closed = finite_source(requesters, requesters / rate, 1.0, 3, **arguments)
     limit = 2.0 * closed.wait_time[1] - closed.wait_time[0]  # the difference falls as one over the requesters
     np.testing.assert_allclose(pool.wait_time, [limit], rtol=1e-4)
 
 
 @pytest.mark.parametrize(("load", "inflation", "gap", "aliases"), [(0.3, 0.0, 0.06, 26), (1.5, 0.16, 1, 36)])
 def test_one_volume_with_ample_aliases_agrees_with_its_chain(load, inflation, gap, aliases):
-    distribution = {
+    arguments = {
         "volumes": 1, "arrival_rate": load, "service_time": 1.0, "inflation": inflation, "redrive_time": gap,
     }  # fmt: skip
-    scenario = check_pools(**distribution)
+    scenario = check_pools(**arguments)
     assert Elements.of_pools(scenario, np.array([0]), np.array([aliases * 1.0])).ample
-    pool, chain = alias_pool(aliases, **distribution), solve_single_open(scenario.pool(0), aliases)
+    pool, chain = alias_pool(aliases, **arguments), solve_single_open(scenario.pool(0), aliases)
     present = chain.base_in_service + chain.alias_in_service + chain.queue + chain.in_gap(scenario.pool(0))
     np.testing.assert_allclose(pool.response_time, present / load, rtol=1e-10)
     np.testing.assert_allclose(pool.tries_rate, chain.tries, rtol=1e-10)
@@ -82,10 +82,10 @@ def test_open_volumes_that_nearly_saturate_by_inflation_follow_the_negative_bino
 
 
 def test_a_large_population_that_thinks_long_is_open():
-    distribution = {"volumes": [6, 20], "service_time": 1.0, "method": "mean-field"}
+    arguments = {"volumes": [6, 20], "service_time": 1.0, "method": "mean-field"}
     rates = np.array([0.9, 0.3])
-    opened = alias_pool(5, arrival_rate=rates, **distribution)
-    closed = [alias_pool(5, population=[n, n], think_time=n / rates, **distribution) for n in (60, 120)]
+    opened = alias_pool(5, arrival_rate=rates, **arguments)
+    closed = [alias_pool(5, population=[n, n], think_time=n / rates, **arguments) for n in (60, 120)]
     pool_wait = [float(each.pool_queue_length / each.pool_throughput) for each in (*closed, opened)]
     assert 2.0 * pool_wait[1] - pool_wait[0] == pytest.approx(pool_wait[2], rel=0.02)
     # The open field alone knows how the volumes of a small pool depend on each other: a class differs by more.
@@ -137,13 +137,13 @@ def test_saturated_pool_serves_what_its_devices_can():
 @pytest.mark.parametrize("gap", [0.0, 0.05, 0.2])
 def test_saturated_volume_against_its_chain(gap: float):
     """All devices of a lone volume always have work; a closed volume with many requesters says how much they do."""
-    distribution = {"service_time": 1.0, "inflation": 0.16, "redrive_time": gap}
+    arguments = {"service_time": 1.0, "inflation": 0.16, "redrive_time": gap}
     for aliases in (1, 3, 8):
-        most = alias_pool(aliases, volumes=1, population=60, think_time=0.01, **distribution).pool_throughput
-        over = alias_pool(aliases, volumes=1, arrival_rate=1.05 * float(most), **distribution)
+        most = alias_pool(aliases, volumes=1, population=60, think_time=0.01, **arguments).pool_throughput
+        over = alias_pool(aliases, volumes=1, arrival_rate=1.05 * float(most), **arguments)
         assert not over.stable and over.aliases_to_be_stable > aliases
         np.testing.assert_allclose(over.pool_throughput, most, rtol=1e-6)
-        below = alias_pool(aliases, volumes=1, arrival_rate=0.9 * float(most), **distribution)
+        below = alias_pool(aliases, volumes=1, arrival_rate=0.9 * float(most), **arguments)
         assert below.stable and below.aliases_to_be_stable <= aliases
 
 

@@ -169,21 +169,21 @@ def test_flows_balance(aliases, volumes, rates):
 
 def test_many_requesters_that_think_long_are_open():
     rates = np.array([0.5, 0.3])
-    distribution = {"volumes": [1, 1], "service_time": 1.0, "method": "exact"}
-    opened = alias_pool(1, arrival_rate=rates, **distribution).wait_time
+    arguments = {"volumes": [1, 1], "service_time": 1.0, "method": "exact"}
+    opened = alias_pool(1, arrival_rate=rates, **arguments).wait_time
     closed = [
-        alias_pool(1, population=[n, n], think_time=n / rates, **distribution).wait_time for n in (10, 20, 30)
+        alias_pool(1, population=[n, n], think_time=n / rates, **arguments).wait_time for n in (10, 20, 30)
     ]
     limit = np.array([0.5, -4.0, 4.5]) @ closed  # of a parabola in one over the requesters
     np.testing.assert_allclose(limit, opened, rtol=5e-3)
 
 
 def test_auto_says_what_it_took():
-    distribution = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
-    exact, field = (alias_pool(1, **distribution, method=method) for method in ("exact", "auto"))
+    arguments = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
+    exact, field = (alias_pool(1, **arguments, method=method) for method in ("exact", "auto"))
     assert (exact.method, field.method) == ("exact", "mean-field")
     assert (
-        alias_pool(0, **distribution).method
+        alias_pool(0, **arguments).method
         == alias_pool(3, volumes=1, arrival_rate=0.9, service_time=1.0).method
         == "exact"
     )
@@ -196,8 +196,8 @@ def test_auto_says_what_it_took():
     reason="3 % off: what others pick up while a volume is idle is taken as their mean", raises=AssertionError
 )
 def test_a_light_volume_beside_a_busy_one_has_its_wait():
-    distribution = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
-    exact, field = (alias_pool(1, **distribution, method=method).wait_time for method in ("exact", "auto"))
+    arguments = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
+    exact, field = (alias_pool(1, **arguments, method=method).wait_time for method in ("exact", "auto"))
     np.testing.assert_allclose(field, exact, rtol=0.025)
 
 
@@ -209,9 +209,9 @@ def test_two_open_volumes_of_any_load_against_their_chain():
         aliases, load = int(rng.integers(1, 5)), rng.uniform(0.1, 1.6, 2)
         if np.maximum(load - 1.0, 0.0).sum() > 0.8 * aliases:
             continue
-        distribution = {"volumes": [1, 1], "arrival_rate": load, "service_time": 1.0}
+        arguments = {"volumes": [1, 1], "arrival_rate": load, "service_time": 1.0}
         exact, field = (
-            alias_pool(aliases, **distribution, method=method).wait_time for method in ("exact", "auto")
+            alias_pool(aliases, **arguments, method=method).wait_time for method in ("exact", "auto")
         )
         off.append((np.abs(field - exact) / np.maximum(exact, 0.2)).max())
     assert np.max(off) < 0.1  # overloaded, with one alias

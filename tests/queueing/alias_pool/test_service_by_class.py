@@ -39,10 +39,10 @@ KINDS = {
 
 @pytest.mark.first(3)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("distribution", [{}, {"inflation": 0.1, "redrive_time": 5e-5}], ids=["", "slowed"])
-def test_one_time_for_each_class_is_one_for_all_where_they_are_equal(kind, distribution):
-    one = alias_pool([0, 2, 5], service_time=1.1e-3, **KINDS[kind], **distribution)
-    each = alias_pool([0, 2, 5], service_time=[1.1e-3, 1.1e-3], **KINDS[kind], **distribution)
+@pytest.mark.parametrize("arguments", [{}, {"inflation": 0.1, "redrive_time": 5e-5}], ids=["", "slowed"])
+def test_one_time_for_each_class_is_one_for_all_where_they_are_equal(kind, arguments):
+    one = alias_pool([0, 2, 5], service_time=1.1e-3, **KINDS[kind], **arguments)
+    each = alias_pool([0, 2, 5], service_time=[1.1e-3, 1.1e-3], **KINDS[kind], **arguments)
     for name in NAMES:
         np.testing.assert_array_equal(getattr(each, name), getattr(one, name))
 
@@ -153,10 +153,10 @@ def test_stability_counts_the_aliases_that_the_load_of_each_class_needs():
 
 
 def test_unit_of_time_does_not_matter():
-    distribution = {"volumes": [2, 3], "population": [3, 4]}
-    seconds = alias_pool(2, think_time=[1.0, 4.0], service_time=[3.0, 0.4], redrive_time=0.03, **distribution)
+    arguments = {"volumes": [2, 3], "population": [3, 4]}
+    seconds = alias_pool(2, think_time=[1.0, 4.0], service_time=[3.0, 0.4], redrive_time=0.03, **arguments)
     millis = alias_pool(
-        2, think_time=[1e-3, 4e-3], service_time=[3e-3, 0.4e-3], redrive_time=3e-5, **distribution
+        2, think_time=[1e-3, 4e-3], service_time=[3e-3, 0.4e-3], redrive_time=3e-5, **arguments
     )
     np.testing.assert_allclose(millis.throughput, seconds.throughput * 1e3, rtol=1e-8)
     np.testing.assert_allclose(millis.wait_time, seconds.wait_time / 1e3, rtol=1e-6)
@@ -227,12 +227,12 @@ def small_pools(kind, count, seed):
         if kind == "open" and 1.2 * np.maximum(load - 1.0, 0.0).sum() > aliases:
             continue
         think = service * np.exp(rng.uniform(np.log(0.3), np.log(8.0), classes))
-        distribution = {
+        arguments = {
             "closed": {"population": rng.integers(2, 5, classes), "think_time": think},
             "open": {"arrival_rate": load / service},
         }[kind]
         solved = [
-            alias_pool(aliases, volumes=np.ones(classes), service_time=service, method=method, **distribution)
+            alias_pool(aliases, volumes=np.ones(classes), service_time=service, method=method, **arguments)
             for method in ("mean-field", "exact")
         ]
         yield *solved, service
@@ -278,9 +278,9 @@ def test_nine_in_ten_small_pools_are_within_three_percent_of_their_chains(kind):
 def test_simulation_of_two_service_times_against_an_exact_chain():
     pytest.importorskip("numba")
     pool = {"volumes": [1, 2], "population": [3, 4], "think_time": [1.0, 2.0], "service_time": [3.0, 0.5]}
-    distribution = {"inflation": 0.16, "redrive_time": 0.05}
-    exact = alias_pool(2, method="exact", **pool, **distribution)
-    run = simulate(2, completions=2_000_000, **pool, **distribution)
+    arguments = {"inflation": 0.16, "redrive_time": 0.05}
+    exact = alias_pool(2, method="exact", **pool, **arguments)
+    run = simulate(2, completions=2_000_000, **pool, **arguments)
     for name in ("throughput", "wait_time", "service_time", "tries_rate", "fails_rate", "free_aliases"):
         mean, error = getattr(run, name)
         assert np.all(np.abs(mean - getattr(exact, name)) <= 4.0 * error), name
