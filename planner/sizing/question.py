@@ -28,7 +28,15 @@ from planner.measurements import (
     read,
     volume_runs,
 )
-from planner.measurements.choose import MEAN, WORST, at_interval, groups_of, overlapping, refuse_several
+from planner.measurements.choose import (
+    MEAN,
+    WORST,
+    at_interval,
+    groups_of,
+    of_system,
+    overlapping,
+    refuse_several,
+)
 from planner.measurements.choose import VOLUME as ALONE
 from planner.measurements.ends import with_service
 from planner.measurements.formats import is_folder
@@ -332,6 +340,8 @@ def aliases(
     archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in sources)
     which = None if interval == WORST else interval
     measured = read(source, membership, system=system, start=start, end=end, map=map)
+    measured, pool = _of_system(measured, pool)
+    measured, device = _of_system(measured, device)
     measured = _at(measured, which)
     if numbers.service is not None:
         measured = with_service(measured, quantity(numbers.service, "time", "service"))
@@ -353,6 +363,15 @@ def aliases(
         if error.expected.endswith("there is none"):  # what was left out of it
             why += measured.notes[:1]
         raise InputError(error.argument, error.value, "; ".join([error.expected, *why]), error.unit) from None
+
+
+def _of_system(measured: Measured, name: str | None) -> tuple[Measured, str | None]:
+    """Of a name as `planner site` has it, after its system and a slash: what is of that system, and the name alone."""
+    system, _, own = (name or "").partition("/")
+    if not own or not (measured.devices["system"] == system).any():
+        return measured, name
+    frames, missing = of_system({"devices": measured.devices}, measured.missing, system)
+    return replace(measured, **frames, missing=missing), own
 
 
 def _at(measured: Measured, which: str | None) -> Measured:

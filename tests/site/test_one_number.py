@@ -16,6 +16,7 @@ import pytest
 
 import planner
 from planner.answer import record
+from planner.errors import InputError
 from planner.measurements.collect import collect
 from planner.site.pool_need import FIGURES
 from planner.site.question import site
@@ -130,3 +131,17 @@ def test_devices_are_those_of_the_interval_that_is_answered() -> None:
     found = planner.aliases(both.with_columns(device=pl.col("pool") + pl.col("device").str.slice(1)))
     assert [pool.volumes for pool in found.pools] == [4, 4]
     assert sum("1 of 2 intervals lack rows of some volumes" in note for note in found.notes) == 2
+
+
+def test_a_pool_or_volume_is_asked_for_by_the_name_that_a_site_gives_it() -> None:
+    pooled = pl.when(pl.col("device") != "5203").then("pool")
+    both = pl.concat(
+        hours((rate, 4)).with_columns(system=pl.lit(name), pool=pooled)
+        for name, rate in (("SYS1", 500.0), ("SYS2", 700.0))
+    )
+    for row in site(both, workers=1).pools:
+        named = {"pool": row.name} if row.kind == "pool" else {"device": row.name}
+        found = planner.aliases(both, **named)
+        assert (found.recommended, found.range) == (row.needed, (row.needed_low, row.needed_high)), row.name
+    with pytest.raises(InputError, match="expected one of SYS1, SYS2"):
+        planner.aliases(both, pool="SYS3/P1")
