@@ -371,7 +371,7 @@ def _of_system(measured: Measured, name: str | None) -> tuple[Measured, str | No
     if not own or not (measured.devices["system"] == system).any():
         return measured, name
     frames, missing = of_system({"devices": measured.devices}, measured.missing, system)
-    return replace(measured, **frames, missing=missing), own
+    return replace(measured, devices=frames["devices"], missing=missing), own
 
 
 def _at(measured: Measured, which: str | None) -> Measured:
