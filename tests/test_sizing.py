@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 
 from planner import aliases, calibrate, queueing, sizing, style
 from planner.demand import DeviceModel, Target
-from planner.demand.steady import _Elements, candidates_of_pool, candidates_of_pools
+from planner.demand import steady as steady_module
+from planner.demand.steady import _Elements, _longer_than_any, candidates_of_pool, candidates_of_pools
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError, InfeasibleError, InputError, PlannerError
 from planner.interval import Interval
@@ -786,6 +788,52 @@ def test_a_pool_without_any_solution_has_candidates_that_do_not_fit(monkeypatch:
     for found in candidates_of_pools(busy_pools(2, 2), DEVICE):
         assert not any(each.fits for each in found)
         assert found[0].pool.service_time == pytest.approx(2e-3)
+
+
+def pools_of_two_sorts(many: int) -> tuple[dict[str, Any], queueing.PoolSteady]:
+    """Equal volumes of every size and load, half of them open, with the inflation and gap of `DEVICE`."""
+    random = np.random.default_rng(5)
+    volumes, aliases = random.choice([1, 2, 3, 8, 24], many), random.integers(0, 17, many)
+    opened, load = np.arange(many) % 2 == 0, random.uniform(0.1, 0.97, many) * (volumes + aliases) / volumes
+    pools = {
+        "volumes": volumes[:, None], "service_time": 1e-3, "inflation": DEVICE.inflation,
+        "population": np.where(opened, np.nan, random.choice([2, 8, 48], many))[:, None],
+        "think_time": np.where(opened, np.nan, random.uniform(1e-4, 0.02, many))[:, None],
+        "arrival_rate": np.where(opened, 1e3 * load / (1.0 + 0.3 * aliases / volumes), np.nan)[:, None],
+        "redrive_time": DEVICE.redrive_time,
+    }  # fmt: skip
+    return pools, queueing.alias_pool(aliases, **pools)
+
+
+def test_no_steady_demand_queues_as_long_as_the_bound_that_leaves_it_out() -> None:
+    pools, steady = pools_of_two_sorts(200)
+    queue = (steady.queue_length - steady.in_gap)[:, 0]
+    runs = [
+        from_numbers(
+            io_rate=Interval.around(float(steady.throughput[k, 0]), 1e-9), volumes=int(pools["volumes"][k, 0]),
+            service=Interval.around(float(steady.service_time[k, 0]), 1e-12), queued=Interval.around(queue[k], 1e-9),
+            aliases=int(steady.aliases[k]), pool=True,
+        )
+        for k in np.flatnonzero(np.isfinite(queue))
+    ]  # fmt: skip
+    assert len(runs) > 150
+    assert sum(run.busy > 0.9 for run in runs) > 20
+    assert not _longer_than_any(runs, DEVICE)
+
+
+@pytest.mark.parametrize("queue", [30.0, 600.0])
+def test_a_queue_beyond_all_steady_demands_costs_no_search(
+    monkeypatch: pytest.MonkeyPatch, queue: float
+) -> None:
+    monkeypatch.setattr(steady_module, "_inverted", lambda cases, _: cases and pytest.fail("searched"))
+    run = from_numbers(
+        io_rate=Interval.around(1500.0, 0.5), service=Interval.around(1e-3, 5e-6),
+        queued=Interval.around(queue, 0.05), volumes=2, aliases=2, pool=True,
+    )  # fmt: skip
+    (only,) = candidates_of_pool(run, DEVICE)
+    assert only.queue_short
+    assert not only.fits
+    assert only.pool.classes[0].arrival_rate == pytest.approx(1500.0)
 
 
 @pytest.mark.long
