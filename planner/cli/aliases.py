@@ -227,6 +227,8 @@ def supply(
         pools = tuple(each for each in pools if each.pool == pool)
         if not pools:
             raise InputError("--pool", pool, f"one of {names}")
+    if volumes is None and model != options.DEFAULT_MODEL:
+        raise InputError("--model", model, "it with --volumes: counters alone are answered without a model")
     runs: dict[str, Run] = {}
     if volumes is not None:
         for rows in intervals(read(volumes, system=system, start=start, end=end, interval="mean")):

@@ -125,7 +125,7 @@ def growth(
             raise InputError("--value", value, "one series")
         unasked = (
             "pools", "real_storage", "resident_pages", "system", "start", "end", "together", "map", "allow_missing",
-            "workers",
+            "workers", *(["model"] if model != options.DEFAULT_MODEL else ()),
         )  # fmt: skip
         for name in unasked:
             said = options.as_typed(name)

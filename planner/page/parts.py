@@ -48,10 +48,15 @@ Later = Sequence[tuple[float, Any]]
 
 def part_of(
     answer: Answer, ident: str, *, full: Mapping[str, AliasAnswer] | None = None, grown: Later = (),
-    remarks: tuple[str, ...] = (),
+    remarks: tuple[str, ...] = (), system: str | None = None,
 ) -> Part:  # fmt: skip
-    """Part of the page for an answer; `full` has the full answers of its pools by name, `grown` those after growth."""
+    """Part of the page for an answer; `full` has the full answers of its pools by name, `grown` those after growth.
+
+    `system` is named where the page has an answer for each of several systems.
+    """
     part = _part(answer, ident, full or {}, [(0.0, answer), *grown])
+    if system is not None:
+        part = replace(part, title=f"{system}: {part.title}", data={"system": system, **part.data})
     return replace(part, notes=(*part.notes, *remarks))
 
 

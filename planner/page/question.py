@@ -192,26 +192,32 @@ def report(
         if there.days >= FEWEST_DAYS:
             found += _growing(asked)
     elif there.rows:
-        found += [_now(replace(asked, system=name)) for name in there.systems]
+        several = len(there.systems) > 1
+        found += [
+            replace(_now(replace(asked, system=name)), system=name if several else None)
+            for name in there.systems
+        ]
     if there.supply:
         from planner.measurements.over_time import read_supplies
 
         pools = read_supplies(asked.source, system=system, start=start, end=end)
         judged = judge(pools, no_alias=no_alias)
-        found.append(Answered(answer=judged, remarks=_against(judged, [each.answer for each in found])))
+        found.append(Answered(answer=judged, remarks=_against(judged, found)))
     if not found:
         raise InputError(
             "source", ", ".join(str(path) for path in sources), f"volumes or supply counters; found {there.what}"
         )  # fmt: skip
     parts = [
-        part_of(each.answer, f"p{k}", full=each.full, grown=each.grown, remarks=each.remarks)
+        part_of(each.answer, f"p{k}", full=each.full, grown=each.grown, remarks=each.remarks, system=each.system)
         for k, each in enumerate(found)
-    ]
+    ]  # fmt: skip
     with naming_damage(asked.files):
         volumes = volumes_of(there.devices) if there.rows else None
-    return joined(
+    whole = joined(
         parts, [each.answer for each in found], command=command, title=title, sources=sources, volumes=volumes,
     )  # fmt: skip
+    said = [f"{each.system}: " * (each.system is not None) + each.answer.headline for each in found]
+    return replace(whole, headline="\n".join(said))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,12 +315,16 @@ class PageQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """An answer, the full answers of its pools by name, the answers after growth, and remarks on omissions."""
+    """An answer, the full answers of its pools by name, the answers after growth, and remarks on omissions.
+
+    `system`: whose answer it is, if others have theirs on the page.
+    """
 
     answer: Answer
     full: Mapping[str, AliasAnswer] = field(default_factory=dict)
     grown: Sequence[tuple[float, Answer]] = ()
     remarks: tuple[str, ...] = ()
+    system: str | None = None
 
 
 def _over_days(asked: PageQuestion) -> Answered:
@@ -405,14 +415,19 @@ def _further(answer: Subsystem | SiteAnswer, asked: PageQuestion) -> Answered:
     return Answered(answer=answer, full=full, grown=later, remarks=_remarks(len(later), asked.growth, failed))
 
 
-def _against(counters: SupplyAnswer, answers: Sequence[Answer]) -> tuple[str, ...]:
+def _pools_in(answer: Answer) -> Sequence[PoolCount | AliasAnswer]:
+    """Counts of pools in an answer."""
+    if isinstance(answer, Subsystem):
+        return answer.pools
+    return [answer] if isinstance(answer, AliasAnswer) else []
+
+
+def _against(counters: SupplyAnswer, answers: Sequence[Answered]) -> tuple[str, ...]:
     """Remarks on pools where supply counters contradict a measurement of averages."""
     counts = {
-        pool.name.removeprefix("pool "): pool.count.verdict
+        f"{each.system}/" * (each.system is not None) + pool.name.removeprefix("pool "): pool.count.verdict
         for each in answers
-        for pool in (
-            each.pools if isinstance(each, Subsystem) else [each] if isinstance(each, AliasAnswer) else []
-        )
+        for pool in _pools_in(each.answer)
     }
     return tuple(
         f"Pool {pool.supply.pool}: {word(pool.verdict)} by its supply counters, {counts[pool.supply.pool]} by "

@@ -31,11 +31,11 @@ def what_to_do(states: Mapping[str, Count], share: float = 0.0) -> str:
     parts = [_lacks(name, states[name]) for name in short[:NAMED]]
     if len(short) > NAMED:
         rest = sum(states[name].missing for name in short[NAMED:])
-        parts.append(f"{len(short) - NAMED} more are short of {rest:,} in all")
+        parts.append(f"{counted(len(short) - NAMED, 'more is', 'more are')} short of {rest:,} in all")
     parts += [f"{name} has {states[name].spare} to spare" for name in spare[:NAMED]]
     if len(spare) > NAMED:
         rest = sum(states[name].spare for name in spare[NAMED:])
-        parts.append(f"{len(spare) - NAMED} more have {rest:,} to spare")
+        parts.append(f"{counted(len(spare) - NAMED, 'more has', 'more have')} {rest:,} to spare")
     if enough:
         all_of = "both" if len(states) == 2 else f"all {len(states)}"  # noqa: PLR2004 - both are two
         every = all_of if len(enough) == len(states) else f"{len(enough)} others"

@@ -13,7 +13,7 @@ from planner.measurements.choose import weighted
 from planner.page.content import Limits, grid, limits_of
 from planner.quantity import column
 from planner.render.table import plain
-from planner.reports.schema import BASE, VOLUME
+from planner.reports.schema import ALIAS, BASE, CLASSIC_ALIAS, VOLUME
 from planner.units import MILLISECOND
 
 WHOSE: Final = ("system", "pool", "device", "label")
@@ -28,14 +28,18 @@ CAPTION: Final = (
     "One row per volume, the busiest first. I/O rate, service and response are means over its intervals; busy (I/O "
     "rate times service: I/Os in service) and queued are from its worst interval."
 )
+BASE_ALONE: Final = (
+    " What HyperPAV aliases did is in no row: a listing does not say for which volume. I/O rate and busy are those of "
+    "the base alone; its response is as printed, too long where aliases worked."
+)
 
 
 class Volumes:
     """All volumes, for a table that the page draws when it is opened: columns, rows, and CSV."""
 
-    def __init__(self, table: render.Table) -> None:
+    def __init__(self, table: render.Table, caption: str = CAPTION) -> None:
         first = table.each(lambda c: replace(c, values=c.values[:1]))  # one row is enough for the headings
-        laid_out = grid(first, "volumes", CAPTION, limits=LIMITS)
+        laid_out = grid(first, "volumes", caption, limits=LIMITS)
         self.caption, self.legend, self.csv = laid_out.caption, laid_out.legend, render.to_csv(table)
         kinds = [any(isinstance(v, (int, float)) for v in c.values) for c in table.columns]
         self.heads = [
@@ -59,10 +63,10 @@ def _rounded(column: render.Column) -> list[Any]:
 def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
     """Summarize every volume over its intervals; None without volumes."""
     ios = pl.col("io_rate").fill_null(0.0)
-
+    kinds = devices.lazy().select("kind").unique().collect(engine="streaming")["kind"].to_list()
+    rows = devices.lazy().filter(pl.col("kind").is_in([BASE, VOLUME, CLASSIC_ALIAS]))
     found = (
-        devices.lazy()
-        .filter(pl.col("kind").is_in([BASE, VOLUME]))
+        (_with_classic_aliases(rows) if CLASSIC_ALIAS in kinds else rows)
         .group_by(WHOSE)
         .agg(
             pl.col("io_rate").mean().alias("io_rate"),
@@ -76,5 +80,23 @@ def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
     )
     if not found.height:
         return None
-    rows = found.fill_nan(None).select(each.key for each in COLUMNS).rows()
-    return Volumes(tabled(rows, COLUMNS).filled(("device",)))
+    values = found.fill_nan(None).select(each.key for each in COLUMNS).rows()
+    return Volumes(tabled(values, COLUMNS).filled(("device",)), CAPTION + BASE_ALONE * (ALIAS in kinds))
+
+
+def _with_classic_aliases(devices: pl.LazyFrame) -> pl.LazyFrame:
+    """Rows of volumes, each base with what its own aliases did in the interval, as `observed.joined` has it."""
+    own, ios = pl.col("kind") != CLASSIC_ALIAS, pl.col("io_rate").fill_null(0.0)
+    whole = pl.col("service") + pl.col("queued") / pl.col("io_rate")
+    return (
+        devices.with_columns(pl.coalesce("alias_of", "device").alias("device"))
+        .group_by("source", "start", *WHOSE[:-1])
+        .agg(
+            pl.col("label").drop_nulls().first(),
+            own.all().alias("alone"),
+            pl.col("io_rate").sum(),
+            weighted("service", ios),
+            pl.col("response", "queued").filter(own).first(),
+        )
+        .with_columns(pl.when("alone").then("response").otherwise(whole).alias("response"))
+    )

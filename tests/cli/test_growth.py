@@ -127,6 +127,7 @@ def test_an_event_raises_the_load_from_its_day_on(tmp_path: Path, capsys: pytest
     [
         (["--limit", "0"], "--limit"),
         (["--limit", "5000", "--workers", "2"], "--workers = '2': expected it with measurements of a site"),
+        (["--limit", "5000", "--model", "none"], "--model = 'none': expected it with measurements of a site"),
         (["--limit", "5000", "--resident-pages", "50"], "--resident-pages = '50': expected it with"),
         (["--limit", "5000", "--allow-missing"], "--allow-missing = 'True': expected it with"),
         (["--limit", "5000/s"], "--limit"),

@@ -35,6 +35,12 @@ def test_supply_csv_and_one_pool(capsys: pytest.CaptureFixture[str]) -> None:
     assert (row["pool"], row["verdict"], row["aliases"]) == ("2", "too many", "12")
 
 
+def test_a_model_that_nothing_asks_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """Only volume totals are read with a model."""
+    assert main(["aliases", "supply", SUPPLY, "--model", "none"]) == 2
+    assert "--model = 'none': expected it with --volumes" in capsys.readouterr().err
+
+
 @pytest.mark.long
 def test_supply_picture(tmp_path: Path) -> None:
     assert main(["aliases", "supply", SUPPLY, "--plot", str(tmp_path / "supply.png")]) == 0

@@ -355,3 +355,19 @@ def test_counters_that_say_otherwise_than_the_averages_decide(tmp_path: Path) ->
     counters.write_text("\n".join([head, *rows]))
     page = report([devices, counters]).html
     assert "Pool 0: spare by its supply counters, short by the averages. The counters decide" in page
+
+
+def test_each_of_several_systems_is_named_with_its_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pools of the same name in two systems: title, data and the printed lines say whose each answer is."""
+    monkeypatch.chdir(tmp_path)
+    columns = "system,pool,aliases,device,io_rate,service_ms,queued\n"
+    Path("two.csv").write_text(f"{columns}VM<1>,P,2,522A,500,1.3,0.5\nVM2,P,2,522A,300,1.3,1.5\n")
+    main(["report", "two.csv", "-o", "page.html", "--growth", "0"])
+    said = " ".join(capsys.readouterr().out.split())
+    html = Path("page.html").read_text(encoding="utf-8")
+    titles = re.findall(r"<h2[^>]*>([^<]*)", html)
+    assert [each.split(":")[0] for each in titles[:2]] == ["VM2", "VM&lt;1&gt;"]
+    assert [each["system"] for each in embedded(html)["answers"]] == ["VM2", "VM<1>"]  # type: ignore[attr-defined]
+    assert said.startswith("VM2: pool P: ") and " VM<1>: pool P: " in said
