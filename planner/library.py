@@ -58,7 +58,8 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         low = -math.inf if self.low is None else self.low
         high = math.inf if self.high is None else self.high
         if not low <= self.value <= high:
-            raise ValueError("Expected `low` <= `value` <= `high`")
+            outside = f"{self.value:g} is not from {low:g} to {high:g}"
+            raise ValueError(f"Expected `low` <= `value` <= `high`, {outside} (change all three, or none)")
 
 
 class ComparedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

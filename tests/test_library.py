@@ -86,7 +86,11 @@ def test_an_existing_file_needs_force(file: Path) -> None:
             r"got `str` - at `parameters.service_time_s.value`",
         ),
         ("value = 0.0013", "value = nan", r"Expected a finite `value` - at `parameters.service_time_s`"),
-        ("value = 0.0013", "value = 5.0", r"`low` <= `value` <= `high` - at `parameters.service_time_s`"),
+        (
+            "value = 0.0013",
+            "value = 5.0",
+            r"`high`, 5 is not from .* \(change all three, or none\) - at `parameters.service_time_s`",
+        ),
         ("standard_error = 1e-05", "standard_error = -1", r"at least 0 - at `parameters.service_time_s`"),
         (
             'status = "fixed"',

@@ -39,7 +39,8 @@ def exactly(item: Quantity, given: str | float) -> Any:
         if not item.holds(value):
             low, high = f"{item.low:g}", f"{item.high:g}"
             inside = f"of at least {low}" if math.isinf(item.high) else f"from {low} to {high}"
-            raise InputError(item.key, value, f"a {'whole ' if item.whole else ''}number {inside}")
+            shown = int(value) if item.whole and value.is_integer() else value
+            raise InputError(item.key, shown, f"a {'whole ' if item.whole else ''}number {inside}")
         return sympy.Integer(int(value)) if item.whole else _rational(value)
     if isinstance(given, str):
         return _rational(units.parse(given, dimension, argument=item.key, zero=item.low == 0))

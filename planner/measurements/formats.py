@@ -48,6 +48,7 @@ STANDARD_INPUT: Final = "-"
 HEAD: Final = 65_536  # bytes that tell what a file is
 
 
+WITHOUT_MARK: Final = re.compile(rb"(?:[\t\r\n -~]\0){16}|(?:\0[\t\r\n -~]){16}")  # characters of two bytes
 # Colors, erased ends of lines, titles of windows, as a terminal's record has them; what moves about in it stays.
 TERMINAL: Final = re.compile(
     rb"\x1b(?:\[[0-9;]*[mK]|\[\?[0-9;]*[hl]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\([0-9A-B])"
@@ -183,6 +184,11 @@ def _unknown(source: Source) -> ReportError:
         )
     if problem is None and source.frame is None and not head.strip():
         problem = f"the file is empty; {WANTED}"
+    if problem is None and WITHOUT_MARK.match(head):
+        problem = (
+            "text of two bytes a character (UTF-16) without a byte order mark: expected it saved as UTF-8, as by "
+            "`iconv -f UTF-16LE -t UTF-8` (UTF-16BE where zeros come first)"
+        )
     if problem is not None:
         return ReportError(source.path, problem)
     layout = _layout(source)

@@ -38,7 +38,7 @@ def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None
     rows : Rows
         The interval.
     only, exclude : Devices, optional
-        The volumes asked for, and those left out; all that did I/O where None.
+        The volumes asked for, and those left out; all where None. Of several those that did I/O.
 
     Returns
     -------
@@ -52,10 +52,10 @@ def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None
     """
     bases = np.flatnonzero(_bases(rows, only, exclude))
     rates = rows.numbers["io_rate"].value
-    if only is None:
-        bases = bases[np.nan_to_num(rates[bases]) > 0]
-        if not bases.size:
-            raise _wanted(rows, f"an ECKD base device with I/O; {_none(rows)}")
+    busy = bases[np.nan_to_num(rates[bases], nan=float(only is not None)) > 0]
+    if only is None and not busy.size:
+        raise _wanted(rows, f"an ECKD base device with I/O; {_none(rows)}")
+    bases = busy if busy.size else bases  # of those asked for, none with I/O is refused below
     (shared,) = _sharing([rows])
     for pool in rows.words["pool"][bases[shared[bases]]][:1]:
         if pool is None:
@@ -171,8 +171,6 @@ def pool_runs(
     used = np.flatnonzero(working)
     name = name or pool_names([rows], bases, exclude)[0]
     run = _listed_pool(rows, f"pool {name}", volumes, used)
-    if run is None:
-        raise _wanted(rows, "a base device with I/O; there is none")
     return [PoolRun(name=name, volumes=len(volumes), aliases=len(used), run=run)], _taken(rows, volumes, used)
 
 

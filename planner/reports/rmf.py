@@ -238,8 +238,7 @@ def read_rmf(path: Path, data: bytes) -> schema.Tables:
         notes.append(f"{path}: nothing is taken from the reports {listed(others)}.")
     devices = devices.with_columns(_POOL)
     if supply is None and devices["pool"].count():
-        unknown = "a DEVICE report does not say how many aliases a pool has"
-        notes.append(f"{path}: {unknown}; give the IOQ report of the time too.")
+        notes.append(f"{path}: {schema.NO_IOQ}")
     return schema.Tables(
         devices=devices if read else None, supply=supply, notes=tuple(dict.fromkeys(notes)), what="RMF reports in XML",
         missing=tuple(each for found in read for each in found.missing), columns=read[0].columns if read else "",

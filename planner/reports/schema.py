@@ -185,6 +185,9 @@ TABLES: Final[Mapping[str, Sequence[Quantity]]] = {
 
 # Beyond what any device does by far: a unit that is wrong, or damage.
 LARGEST: Final = {"1/s": 1e9, "s": 1e6, "": 1e9, "pages": 1e15}
+NO_IOQ: Final = (
+    "a DEVICE report does not say how many aliases a pool has; give the IOQ report of the time too."
+)
 LEAST: Final = {"io_rate": 1e-9, "service": 1e-12}  # an I/O in thirty years, a picosecond; what is 0 is idle
 
 

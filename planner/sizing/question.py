@@ -43,6 +43,7 @@ from planner.measurements.formats import is_folder
 from planner.measurements.observed import LEAST_OPEN
 from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
+from planner.measurements.rows import shown
 from planner.measurements.systems import PoolRun, of_pool, pool_names, without_pooled
 from planner.render.text import counted, sentence_case
 from planner.reports.membership import Membership, share_together
@@ -537,6 +538,9 @@ def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | Volume
         for rows in replace(asked, every=own).with_io(only)
         for run in volume_runs(rows, only, asked.exclude)
     )
+    if idle := there - {*measured}:
+        said = f"Without I/O, hence no alias needed: {counted(len(idle), 'volume')} ({shown([*idle])})."
+        asked = replace(asked, notes=[*asked.notes, said])
     cases, notes = asked.cases(measured)
     several, short = list(cases.values()), asked.gaps(len(there), only)
     if len(several) == 1:
@@ -627,11 +631,8 @@ def _pools(
         each: asked.gaps(many, bases, pool=each, membership=membership) for each, many in counts.items()
     }
     short = {each: gap for each, gap in every_gap.items() if gap}
-    if len(several) == 1 and {*short} <= {several[0].name}:
-        (only,) = several
-        if not only.runs:
-            raise InputError("io_rate", 0.0, f"a volume of pool {only.name} with I/O; there is none", "1/s")
-        return asked.alone(only.runs, notes, short.get(only.name, NOTHING_MISSING))
+    if len(several) == 1 and several[0].runs and {*short} <= {several[0].name}:
+        return asked.alone(several[0].runs, notes, short.get(several[0].name, NOTHING_MISSING))
     return replace(asked.pools(several, notes), gaps=short)
 
 

@@ -242,3 +242,26 @@ def test_a_limit_that_was_passed_before_the_first_day_says_so(capsys: pytest.Cap
     assert main(["growth", series, "--value", "io_rate", "--limit", "500"]) == 0
     first = read_series(series, "io_rate").first
     assert f"since {first} or before." in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_weekday_that_was_never_measured_has_no_factor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = Path(straight(tmp_path, days=140))
+    first = date(2026, 1, 5)
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text(
+        "".join(
+            [lines[0], *(row for k, row in enumerate(lines[1:]) if (first + timedelta(days=k)).weekday() < 6)]
+        ),
+        encoding="utf-8",
+    )
+    (load,) = asked(capsys, str(path), "--limit", "2000")["series"]
+    assert load["week"][:5] == pytest.approx([1.0] * 5, abs=0.02)
+    assert load["week"][5] == pytest.approx(0.5, abs=0.02)
+    assert load["week"][6] is None
+    assert main(["growth", str(path), "--limit", "2000"]) == 0
+    (row,) = [
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("load") and "0.50" in line
+    ]
+    assert row.split()[6:8] == ["0.50", "-"]

@@ -220,7 +220,6 @@ BAD = {
         ("pool,volume,io_rate,service_ms,aliases", *(f"A,{k},1,1,200" for k in range(60))), (), "line 58",
     ),
     "no such pool": (("pool,volume,io_rate,service_ms", "A,1,1,1"), ("--pool", "B"), "one of A"),
-    "one pool without load": (("pool,volume,io_rate,service_ms", "A,1,0,1"), (), "with I/O; there is none"),
     "members of a table": (
         ("volume,io_rate,service_ms", "1,1,1"), ("--pools", str(ROOT / "docs/examples/pools.csv")),
         "among its members; it names 522A",
@@ -250,6 +249,28 @@ def test_a_pool_that_cannot_be_served_is_shown_and_the_command_says_so(
     text = capsys.readouterr().out
     assert "Pool A: no count up to 255 aliases" in text
     assert "leave out 1 pool" in text
+
+
+def test_a_pool_without_load_is_answered_alone_as_among_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = ("pool,volume,aliases,io_rate,service_ms", "A,1,3,0,1", "A,2,3,0,1")
+    found = {}
+    for name, lines, options in (
+        ("alone", head, ()), ("asked for", (*head, "B,3,2,10,1"), ("--pool", "A")), ("among", (*head, "B,3,2,10,1"), ())
+    ):  # fmt: skip
+        assert main(["aliases", "pool", written(tmp_path, *lines), *options, "--json"]) == 0
+        found[name] = json.loads(capsys.readouterr().out)["pools"][0]
+    assert found["alone"] == found["asked for"] == found["among"]
+    assert (found["alone"]["in_use"], found["alone"]["recommended"]) == (3, 0)
+    rows = Path(POOL).read_text(encoding="utf-8").splitlines()
+    quiet = [
+        f"{row[:33]}   .0{re.sub('[0-9]', '0', row[38:])}" if row[5:10] == " 3390" else row for row in rows
+    ]
+    path = tmp_path / "idle.listing"
+    path.write_text("\n".join(quiet) + "\n", encoding="utf-8")
+    assert main(["aliases", "pool", str(path)]) == 0
+    assert "0 aliases (range 0)" in capsys.readouterr().out
 
 
 def test_short_help_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:

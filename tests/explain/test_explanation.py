@@ -98,7 +98,7 @@ def test_a_sensitivity_is_the_answer_with_the_input_raised() -> None:
         ("mmc", {"service_time": 0}, "a finite number above zero"),
         ("mmc", {"service_time": float("nan")}, "a finite number above zero"),
         ("mmc", {"servers": 1.5}, "a whole number from 1 to 200"),
-        ("mmc", {"servers": 201}, "a whole number from 1 to 200"),
+        ("mmc", {"servers": 201}, "servers = 201: expected a whole number from 1 to 200"),
         ("erlang-c", {"offered_load": -1}, "offered_load"),
         ("mgc", {"scv": 1e-9}, "0, or at least 0.001"),
         ("usl", {"n": 0.5}, "a number of at least 1"),

@@ -458,7 +458,15 @@ def test_the_table_says_what_the_listing_says() -> None:
         ("device,start,io_rate,service_ms\n522A,٢٠٢٦-03-01,1,1\n", "start '٢٠٢٦-03-01': expected a time"),
         ("", "the file is empty"),
         ("\x00\x01\x02\x03", "of no known format"),
-        ("volume,io_rate,x\nA,1,1\n".encode("utf-16-le").decode(), "found are bytes that are no text"),
+        (
+            "volume,io_rate,x\nA,1,1\n".encode("utf-16-le").decode(),
+            "UTF-16.* without a byte order mark: expected it",
+        ),
+        (
+            "volume,io_rate,x\nA,1,1\n".encode("utf-16-be").decode(),
+            "UTF-16.* without a byte order mark: expected it",
+        ),
+        ("volume,io_rate,\x01\0\nA,1,1\n", "found are bytes that are no text"),
         ('\x7fELF\x00"a\nb\n', "of no known format"),
     ],
 )

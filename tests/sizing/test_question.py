@@ -350,3 +350,20 @@ def test_a_quiet_pool_among_others_is_not_short() -> None:
     assert [name for name, _ in counted.changes] == ["P1", "P2"]
     alone = aliases(table[:1], pool=True)
     assert (alone.changes, alone.count.verdict) == ([], ENOUGH)
+
+
+def test_volumes_without_io_are_counted_and_named_and_change_nothing() -> None:
+    table = pl.DataFrame({
+        "device": ["A1", "A2", "A3", "A4"], "io_rate": [100.0, 0.0, 700.0, 0.0], "service_ms": [1.0, 0.0, 1.2, None],
+        "queued": [0.05, 0.0, 1.2, None],
+    })  # fmt: skip
+    busy = table.filter(pl.col("io_rate") > 0)
+    note = "Without I/O, hence no alias needed: 2 volumes (00A2, 00A4)."
+    whole, part, ranged = (aliases(some, kind="volume", **asked) for some, asked in (  # type: ignore[arg-type]
+        (table, {}), (busy, {}), (table, {"device": "A1-A4"}),
+    ))  # fmt: skip
+    for each in (whole, ranged):
+        assert [line for line in each.notes if line not in part.notes] == [note]
+        assert each.headline == part.headline
+    alone = aliases(table[1:], kind="volume")
+    assert isinstance(alone, AliasAnswer) and note in alone.notes

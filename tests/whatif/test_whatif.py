@@ -277,6 +277,12 @@ def test_a_range_does_not_end_beyond_its_end_by_rounding() -> None:
     assert whatif.predict(DISK, {"mode": "cached"}, {"hit_ratio": values}).warnings == ()
 
 
+def test_a_range_holds_its_end_where_that_is_no_multiple_of_its_step() -> None:
+    assert whatif.parse_range("aliases=0:10:3") == ("aliases", (0.0, 3.0, 6.0, 9.0, 10.0))
+    assert whatif.parse_range("aliases=0:9:3") == ("aliases", (0.0, 3.0, 6.0, 9.0))
+    assert whatif.parse_range("aliases=2:4:100") == ("aliases", (2.0, 4.0))
+
+
 def test_words_are_ranges_of_their_own() -> None:
     assert whatif.parse_range("mode=off:cached", "disk") == ("mode", ("off", "cached"))
     assert whatif.parse_setting("data_rate=50MB/s", "channel-program") == ("data_rate", 50 * 2**20)

@@ -223,7 +223,7 @@ class Limit:
     verdict: Verdict | None  # "already", "within horizon", "not within horizon", "too few days"
     levels: tuple[Interval, ...]  # busy-day level of the load 90, 180 and 365 days after the last one, 90 %
     needs: tuple[Interval, ...]  # `now` with its range, then by these days, where that is not the load itself
-    week: tuple[float, ...]  # factor of each weekday from Monday on, at most 1
+    week: tuple[float, ...]  # factor of each weekday from Monday on, at most 1; nan where none was measured
     month_end: tuple[str, Interval] | None  # which days about a month end differ, and by which factor
     shifts: tuple[Shift, ...]  # level shifts, in order of time
     unlike: tuple[date, ...]  # days unlike all others (holidays, outages), left out of the fit
@@ -342,7 +342,7 @@ def answers(
                 reached=middle, reached_low=low, reached_high=high, verdict=verdict,
                 levels=() if few else tuple(Interval(*(float(end) for end in level[:, k])) for level in ahead),
                 needs=goal.needs[:1] if few else goal.needs,
-                week=tuple(np.minimum(fit.week[k].mean(axis=0), 1.0).tolist()),
+                week=_week(daily, fit, k),
                 month_end=None if fit.month_form[k] < 0
                 else (MONTH_ENDS[int(fit.month_form[k])], _interval(fit.month[k])),
                 shifts=_shifts(daily, fit, k), unlike=tuple(daily.day(day) for day in fit.pulses[k]),
@@ -350,6 +350,13 @@ def answers(
             )
         )  # fmt: skip
     return found
+
+
+def _week(daily: Daily, fit: TrendDraws, k: int) -> tuple[float, ...]:
+    """Factor of each weekday from Monday on of a series, nan where none was measured."""
+    known = {daily.day(int(day)).weekday() for day in np.flatnonzero(np.isfinite(daily.values[k]))}
+    factors = np.minimum(fit.week[k].mean(axis=0), 1.0).tolist()
+    return tuple(factor if day in known else math.nan for day, factor in enumerate(factors))
 
 
 def _without_tiny(levels: Array) -> Array:
