@@ -163,9 +163,7 @@ def span(
         raise InputError(argument, text, f"a step with its unit, as in {example}; {error}") from error
     if by <= 0 or high < low:
         raise InputError(argument, text, f"a range that runs upward by a step above zero, as {example}")
-    count = (
-        math.ceil((high - low) / by - 1e-9) + 1
-    )  # the last step is shorter where the range is no multiple of it
+    count = math.ceil((high - low) / by - 1e-9) + 1  # the last step may be shorter
     if count > LARGEST_GRID:
         raise InputError(argument, text, f"at most {LARGEST_GRID} values")
     return tuple(min(low + by * k, high) for k in range(count))  # rounding must not pass the end

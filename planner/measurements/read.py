@@ -167,9 +167,8 @@ def read(
         devices = with_most_used(frames["devices"].lazy(), frames["supply"].lazy()).collect()
         if devices["pool_aliases"].null_count() < frames["devices"]["pool_aliases"].null_count():
             notes[MOST_IN_USE] = None
-        if not devices.filter(pl.col("pool").is_not_null())[
-            "pool_aliases"
-        ].null_count():  # IOQ is in another file
+        pooled = devices.filter(pl.col("pool").is_not_null())
+        if not pooled["pool_aliases"].null_count():  # IOQ is in another file
             notes = {note: None for note in notes if not note.endswith(schema.NO_IOQ)}
         frames |= {"devices": devices, "supply": with_aliases(frames["supply"], devices)}
     what, columns, files = (
