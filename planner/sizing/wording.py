@@ -185,14 +185,14 @@ def of_pool(answer: AliasAnswer, volumes: int, classes: int) -> list[str]:
 
 
 def gained(answer: AliasAnswer) -> list[str]:
-    """What classic PAV would take; which volumes gain, where they are unequal and some do."""
+    """What classic PAV would take; which volumes gain by more aliases, where they are unequal and some do."""
     found, recommended, gains = [], answer.recommended, answer.gains
     if answer.classic is not None and answer.classic > recommended:
         saved = render.counted(answer.classic - recommended, "device number")
         found.append(
             f"Classic PAV would take {answer.classic} aliases for the same target: the pool saves {saved}."
         )
-    if len(gains) > 1 and recommended and any(gain.gains for gain in gains):
+    if len(gains) > 1 and recommended > answer.in_use and any(gain.gains for gain in gains):
         shown = "; ".join(str(gain) for gain in gains[:MOST_NAMED])
         rest = sum(gain.volumes for gain in gains[MOST_NAMED:])
         more = f"; {render.counted(rest, 'further volume')}" if rest else ""

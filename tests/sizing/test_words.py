@@ -20,7 +20,7 @@ from planner.page.parts import item_of
 from planner.reports.schema import Missing
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.commands import expanded, with_commands
-from planner.sizing.comparison import Count
+from planner.sizing.comparison import Count, Gain
 from planner.sizing.gaps import (
     FLOOR,
     Gaps,
@@ -36,7 +36,7 @@ from planner.sizing.gaps import (
 )
 from planner.sizing.need import need, ordered, worst_by_need
 from planner.sizing.picture import CountRow, _counting, draw, draw_many
-from planner.sizing.wording import _joined, _most, behind, next_step
+from planner.sizing.wording import _joined, _most, behind, gained, next_step
 
 DEVICE = DeviceModel(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
 
@@ -515,3 +515,13 @@ def test_half_of_the_volumes_are_too_few_to_answer_an_interval() -> None:
         "1 of 10 intervals lack rows of half of the volumes or more, the first at 2024-01-03 00:00: not answered",
         "2 of 10 intervals lack rows of some volumes, the first at 2024-01-04 00:00: taken as without I/O there",
     ]
+
+
+@pytest.mark.parametrize(("in_use", "said"), [(1, True), (3, False), (4, False)])
+def test_volumes_gain_by_more_aliases_only(in_use: int, said: bool) -> None:
+    answer = planner.aliases("data/hyperpav/pool-0-aliases.listing", kind="pool")
+    gains = (
+        Gain(volumes=1, rate_before=274.0, rate_after=274.0, response_before=1.39e-3, response_after=1.3e-3),
+    ) * 2
+    found = gained(replace(answer, in_use=in_use, recommended=3, gains=gains, classic=None))
+    assert bool(found) is said
