@@ -149,9 +149,8 @@ def candidates_of_pools(
 def _longer_than_any(runs: Sequence[Run], device_model: DeviceModel) -> dict[int, Candidate]:
     """Open arrivals of those that queue longer than any steady demand, at most ``V r^2 / (1 - r)`` at devices busy r.
 
-    With the m of its volume each, all c devices would have such queues ``C r / (1 - r)``, and Erlang's C is at most r;
-    sharing shortens them, and requesters queue less. Inflation i, by which more in service end no more, makes them up
-    to ``1 + i`` times as long (open pools of 1 to 24 volumes, i up to .3, solved); twice that is allowed.
+    A volume with devices of its own queues ``C r / (1 - r)``, Erlang's C at most r; sharing shortens that, requesters
+    queue less. With inflation i open pools of 1 to 24 volumes queue up to 1 + i times as long; 1 + 2 i is allowed.
     """
     if not runs:
         return {}
@@ -183,7 +182,6 @@ def _too_short(found: Sequence[Candidate]) -> bool:
 
 
 def _kept(run: Run, found: Sequence[Candidate]) -> list[Candidate]:
-    """Those that fit."""
     waits = bool(run.total_queue.low > 0.0)  # one requester a volume never does
     return [each for each in found if each.fits and not (waits and each.requesters == run.bases)]
 

@@ -50,10 +50,7 @@ def part_of(
     answer: Answer, ident: str, *, full: Mapping[str, AliasAnswer] | None = None, grown: Later = (),
     remarks: tuple[str, ...] = (), system: str | None = None,
 ) -> Part:  # fmt: skip
-    """Part of the page for an answer; `full` has the full answers of its pools by name, `grown` those after growth.
-
-    `system` is named where the page has an answer for each of several systems.
-    """
+    """Part of the page for an answer: `full` answers of its pools by name, those after growth; whose, of several."""
     part = _part(answer, ident, full or {}, [(0.0, answer), *grown])
     if system is not None:
         part = replace(part, title=f"{system}: {part.title}", data={"system": system, **part.data})

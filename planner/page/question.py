@@ -315,16 +315,13 @@ class PageQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """An answer, the full answers of its pools by name, the answers after growth, and remarks on omissions.
-
-    `system`: whose answer it is, if others have theirs on the page.
-    """
+    """An answer, the full answers of its pools by name, the answers after growth, and remarks on omissions."""
 
     answer: Answer
     full: Mapping[str, AliasAnswer] = field(default_factory=dict)
     grown: Sequence[tuple[float, Answer]] = ()
     remarks: tuple[str, ...] = ()
-    system: str | None = None
+    system: str | None = None  # whose it is, where others have theirs on the page
 
 
 def _over_days(asked: PageQuestion) -> Answered:
@@ -416,7 +413,6 @@ def _further(answer: Subsystem | SiteAnswer, asked: PageQuestion) -> Answered:
 
 
 def _pools_in(answer: Answer) -> Sequence[PoolCount | AliasAnswer]:
-    """Counts of pools in an answer."""
     if isinstance(answer, Subsystem):
         return answer.pools
     return [answer] if isinstance(answer, AliasAnswer) else []

@@ -353,7 +353,6 @@ def answers(
 
 
 def _week(daily: Daily, fit: TrendDraws, k: int) -> tuple[float, ...]:
-    """Factor of each weekday from Monday on of a series, nan where none was measured."""
     known = {daily.day(int(day)).weekday() for day in np.flatnonzero(np.isfinite(daily.values[k]))}
     factors = np.minimum(fit.week[k].mean(axis=0), 1.0).tolist()
     return tuple(factor if day in known else math.nan for day, factor in enumerate(factors))
