@@ -89,8 +89,10 @@ def _with_classic_aliases(devices: pl.LazyFrame) -> pl.LazyFrame:
     own, ios = pl.col("kind") != CLASSIC_ALIAS, pl.col("io_rate").fill_null(0.0)
     whole = pl.col("service") + pl.col("queued") / pl.col("io_rate")
     return (
-        devices.with_columns(pl.coalesce("alias_of", "device").alias("device"))
-        .group_by("source", "start", *WHOSE[:-1])
+        devices.with_columns(
+            device=pl.coalesce("alias_of", "device"), _of=pl.coalesce("alias_of", "device", "label")
+        )
+        .group_by("source", "start", *WHOSE[:-1], "_of")
         .agg(
             pl.col("label").drop_nulls().first(),
             own.all().alias("alone"),

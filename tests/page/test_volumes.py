@@ -75,3 +75,16 @@ def test_without_service_times_no_response_is_compared_with_them() -> None:
     assert "service" not in names
     assert found.limits[names.index("response")] is None
     assert "service" not in found.legend
+
+
+def test_volumes_known_by_label_alone_stay_apart_beside_classic_aliases() -> None:
+    found = volumes_of(
+        rows(
+            device=["5200", None, None], label=["A", "B", "C"], pool=[None] * 3,
+            kind=["classic alias", "volume", "volume"], alias_of=["5200", None, None],
+        )
+    )  # fmt: skip
+    assert found is not None
+    names = [head.key for head in found.heads]
+    rates = {row[names.index("label")]: row[names.index("io_rate")] for row in found.rows}
+    assert rates == {"A": 100.0, "B": 300.0, "C": 900.0}
