@@ -112,7 +112,8 @@ def candidates_of_pools(
         One a measurement, each with at least one candidate.
     """
     known = [run for run in runs if run.queue_known]
-    found: list[list[Candidate]] = [[] for _ in known]
+    beyond = _longer_than_any(known, device_model)
+    found = [[beyond[k]] if k in beyond else [] for k in range(len(known))]
 
     def look(which: Iterable[int], populations: Callable[[Run], Sequence[float]]) -> None:
         asked = [(k, each) for k in which for each in populations(known[k])]
@@ -128,12 +129,9 @@ def candidates_of_pools(
             if not _too_short(found[k]) and (every or not _kept(run, found[k]))
         ]  # fmt: skip
 
-    beyond = _longer_than_any(known, device_model)
-    for k, one in beyond.items():
-        found[k].append(one)
     # Next to saturation open arrivals cost most, and are not preferred. With as long a queue they are busy less: where
     # a population queues as much as was measured, they are no nearer.
-    calm = {k for k, run in enumerate(known) if k not in beyond and run.busy < FAR_FROM_SATURATED}
+    calm = {k for k in going() if known[k].busy < FAR_FROM_SATURATED}
     look(calm, lambda _: OPEN)
     look(going(), lambda run: _populations(run, device_model)[0])
     look(going(), lambda run: _populations(run, device_model)[1])
