@@ -21,6 +21,10 @@ from planner.results import Array
 PROBABILITY: Final = 0.9
 NODES: Final = (np.arange(9) + 0.5) / 9  # equally likely quantiles of the model error
 NORMAL: Final = ndtri(NODES)
+APART: Final = (
+    3.0  # standard deviations; mean and mode of one peak are at most sqrt(3) apart (Johnson, Rogers 1951)
+)
+ROUNDED: Final = 1e-4  # relative, of numbers written to six digits
 
 
 def interval(
@@ -173,14 +177,20 @@ def possible(model: library.Model, count: int) -> Possible:
     known = {parameter.file_key: parameter for parameter in KINDS[model.kind].PARAMETERS}
     spoken = [*model.parameters, *(key for each in model.alternatives or () for key in each.parameters)]
     spoken += model.uncertainty.parameters if model.uncertainty else ()
-    unknown = [key for key in spoken if key not in known]
-    if unknown:
-        has = f"a model of kind {model.kind} has {', '.join(known)}"
-        raise ReportError(model.title, f"unknown parameter `{unknown[0]}`; {has}")
+    kind = KINDS[model.kind]
+    measured = {each.key for each in (*kind.QUESTIONS, *kind.PARAMETERS, *kind.FIGURES)}
+    for what, keys, allowed in (
+        ("parameter", spoken, list(known)),
+        ("key of `validity`", model.validity, sorted(measured)),
+    ):
+        if unknown := [key for key in keys if key not in allowed]:
+            has = f"a model of kind {model.kind} has {', '.join(allowed)}"
+            raise ReportError(model.title, f"unknown {what} `{unknown[0]}`; {has}")
     for key, entry in model.parameters.items():
         if not known[key].holds(entry.value):
             bounds = f"expected {known[key].low:g} to {known[key].high:g}"
             raise ReportError(model.title, f"`parameters.{key}` is {entry.value:g}: {bounds}")
+    _check_agrees(model)
     best = {known[key].key: entry.value for key, entry in model.parameters.items()}
     if model.population is not None and any(p.key == POPULATION.key for p in known.values()):
         best[POPULATION.key] = float(model.population)
@@ -196,6 +206,21 @@ def possible(model: library.Model, count: int) -> Possible:
         drawn = dict(zip([p.key for p in free], cut_off(model.uncertainty, free, count).T, strict=True))
     many = len(next(iter(drawn.values()))) if drawn else 1
     return Possible(best=best, sets={key: np.full(many, value) for key, value in best.items()} | drawn)
+
+
+def _check_agrees(model: library.Model) -> None:
+    """Refuse a parameter far from what the alternatives of its number of requesters, or the uncertainty, say."""
+    for each in (model.uncertainty, *(model.alternatives or ())):
+        if each is None or getattr(each, "population", model.population) != model.population:
+            continue
+        table = "uncertainty" if each is model.uncertainty else "alternatives"
+        spreads = np.sqrt(np.diag(each.covariance)).tolist()
+        for key, center, spread in zip(each.parameters, each.center, spreads, strict=True):
+            value = model.parameters[key].value
+            if abs(value - center) > APART * spread + ROUNDED * abs(center):
+                known = f"`{table}` has {center:g}, standard deviation {spread:g}"
+                way = f"change both, or remove `{table}`"
+                raise ReportError(model.title, f"`parameters.{key}` is {value:g}, {known}: {way}")
 
 
 def _mixture(

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from planner import library
+from planner.calibrate.error_bar import possible
+from planner.devices.kinds import KINDS
 from planner.errors import PlannerError, ReportError
 from planner.system.schema import TABLES, did_you_mean
 from planner.units import FRAME, SEGMENT
@@ -192,7 +194,10 @@ def _nothing(key: str, name: str, table: str, known: Iterable[str]) -> str:
 
 def _model(entry: Entry, name: str) -> library.Model:
     try:
-        return library.read_model(name)
+        found = library.read_model(name)
+        if found.kind in KINDS:
+            possible(found, 1)  # refuses a model that contradicts itself
+        return found
     except PlannerError as error:
         hint = did_you_mean(name, library.model_names())
         raise _fail(entry, f".model: {hint}{error}") from error

@@ -308,6 +308,28 @@ def test_possible_sets_are_those_of_the_model_about_the_estimates() -> None:
         possible(strange, 64)
 
 
+def test_a_mistyped_measured_range_and_a_value_beside_what_no_longer_belongs_to_it_are_refused() -> None:
+    mistyped = structs.replace(model(), validity={"aliasses": (0.0, 2.0)})
+    with pytest.raises(
+        ReportError, match=r"unknown key of `validity` `aliasses`; a model of kind volume has aliases,"
+    ):
+        possible(mistyped, 64)
+    for name, key, table in (
+        ("hyperpav", "inflation", "alternatives"),
+        ("paging-eckd", "cp_time_s", "uncertainty"),
+    ):
+        known = model(name)
+        entry = known.parameters[key]
+        doubled = structs.replace(entry, value=2 * entry.value, low=None, high=None)
+        changed = structs.replace(known, parameters={**known.parameters, key: doubled})
+        with pytest.raises(
+            ReportError,
+            match=f"`parameters.{key}` is {doubled.value:g}, `{table}` has .* change both, or remove",
+        ):
+            possible(changed, 64)
+        assert possible(structs.replace(changed, **{table: None}), 64).best
+
+
 @pytest.mark.parametrize(
     ("name", "figure", "asked", "problem"),
     [

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from planner import InfeasibleError, InputError, PlannerError, ReportError
+from planner import InfeasibleError, InputError, PlannerError, ReportError, library
 from planner import system as model
 from planner.errors import ConvergenceError
 from planner.system.description import System
@@ -77,6 +78,16 @@ def test_what_is_written_overrides_the_model_and_counts_as_given() -> None:
     assert paging.origin["service_time"] == "given"
     assert paging.origin["pages_per_transfer"] == "system-xiv-serialized"
     assert paging.halves["service_time"] == pytest.approx(0.05e-6)
+
+
+def test_a_device_model_with_a_mistyped_key_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    known = library.read_model("paging-xiv-serialized")
+    library.write_model(structs.replace(known, validity={"page_rat": (1.0, 2.0)}), path)
+    head, table, rest = XIV.partition("[[paging]]")
+    text = head + table + rest.replace('"system-xiv-serialized"', f'"{path}"', 1)
+    with pytest.raises(ReportError, match=r"paging\[.*\]\.model: .*unknown key of `validity` `page_rat`"):
+        parse_system(text)
 
 
 def test_like_takes_what_is_not_said() -> None:
