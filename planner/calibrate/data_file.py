@@ -14,6 +14,7 @@ from planner.measurements import Devices, Run, intervals, pool_runs, read, syste
 from planner.measurements.formats import Source, is_folder, is_volumes
 from planner.measurements.rows import shown as listed
 from planner.quantity import Quantity
+from planner.render import counted
 from planner.reports import Printed
 from planner.reports.csv_table import Allowed, CsvTable, first_true, read_csv, shown
 
@@ -201,7 +202,15 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Observation]:
         raise InputError("system", None, f"one of {', '.join(systems)}: {path} holds several systems")
     only = None if chosen.device is None else Devices(chosen.device, "device")
     found: list[Run] = []
+    idle: set[str] = set()
+    busy: set[str] = set()
     for rows in intervals(measured):
+        there = rows.is_base if only is None else rows.is_base & only.chosen(rows)
+        rates = rows.numbers["io_rate"].value
+        idle |= {
+            *rows[there & (rates == 0) & (chosen.pool is None or rows.words["pool"] == chosen.pool)].names
+        }
+        busy |= {*rows[rates > 0].names}
         if kind == "volume" and (only is not None or not rows.pooled.any()):
             found += volume_runs(rows, only)
         elif chosen.pool is None and only is None:
@@ -209,9 +218,19 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Observation]:
         else:
             pools = pool_runs(rows, only)[0]
             found += [each.run for each in pools if each.run is not None and chosen.pool in (None, each.name)]
+    idle -= busy
+    without = (
+        [f"Without I/O, hence left out: {counted(len(idle), 'volume')} ({listed([*idle])})."] if idle else []
+    )
     if not found:
-        wanted = f"a {kind} with I/O" + (f"; pool {chosen.pool} has none" if chosen.pool else "")
-        raise InputError("measurements", str(path), wanted)
+        none = (
+            f"; pool {chosen.pool} has none"
+            if chosen.pool
+            else f"; none of {listed([*idle])} did any"
+            if idle
+            else ""
+        )
+        raise InputError("measurements", str(path), f"a {kind} with I/O{none}")
     if is_folder(path):
         found = _worst(path, kind, found)
     times = {None, *(run.start for run in found)}
@@ -228,7 +247,7 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Observation]:
     several = len({(run.name, run.source, run.aliases) for run in found}) < len(found)
     return [
         replace(observe(replace(run, source=f"{run.start:%Y-%m-%d %H:%M}") if several and run.start else run),
-                notes=measured.notes)
+                notes=(*measured.notes, *without))
         for run in found
     ]  # fmt: skip
 

@@ -38,12 +38,12 @@ def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None
     rows : Rows
         The interval.
     only, exclude : Devices, optional
-        The volumes asked for, and those left out; all where None. Of several those that did I/O.
+        The volumes asked for, and those left out; all where None.
 
     Returns
     -------
     list of Run
-        One a volume, the longest queue first.
+        One a volume that did I/O, the longest queue first.
 
     Raises
     ------
@@ -53,9 +53,9 @@ def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None
     bases = np.flatnonzero(_bases(rows, only, exclude))
     rates = rows.numbers["io_rate"].value
     busy = bases[np.nan_to_num(rates[bases], nan=float(only is not None)) > 0]
-    if only is None and not busy.size:
+    if not busy.size and not (bases.size and (rates[bases] == 0).all()):
         raise _wanted(rows, f"an ECKD base device with I/O; {_none(rows)}")
-    bases = busy if busy.size else bases  # of those asked for, none with I/O is refused below
+    bases = busy if busy.size else bases
     (shared,) = _sharing([rows])
     for pool in rows.words["pool"][bases[shared[bases]]][:1]:
         if pool is None:
@@ -63,7 +63,7 @@ def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None
         else:
             expected = f"volumes in no pool; for pool {pool}"
         raise _wanted(rows, f"{expected} ask `planner aliases pool`")
-    found = [_volume(rows, int(base)) for base in bases]
+    found = [_volume(rows, int(base)) for base in busy]
     return sorted(found, key=lambda run: -float(run.queued.value[0]))
 
 

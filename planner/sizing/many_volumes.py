@@ -41,6 +41,7 @@ SATURATED: Final = "saturated"
 UNKNOWN: Final = "queue not measured"
 BELOW: Final = "below the floor"
 NO_ANSWER: Final = "no answer"
+ALONE: Final = "Next: one by itself (--device) is shown in full, with what else its numbers could mean."
 NO_POOL_NAMED: Final = (
     "No pool is named and no alias is in use: each volume is answered with aliases of its own. `planner aliases pool` "
     "takes them as one pool, --pools FILE.csv says which volumes share aliases."
@@ -190,7 +191,8 @@ class VolumesAnswer(Answer):
         when = each_in([row.interval for row in self.rows])
         said = unmeasured(row.sized.run.assumed for row in self.rows if row.sized is not None)
         first = f"{self.gaps.words}. " if self.gaps else ""
-        return f"{first}{total}{when}: {', '.join(parts)}.{said}"
+        found = f"{total}{when}: {', '.join(parts)}" if self.rows else "No I/O: no alias is needed"
+        return f"{first}{found}.{said}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -213,7 +215,7 @@ class VolumesAnswer(Answer):
         )
         return (
             *self.gaps.notes, *seen, *self.remarks, *common, *words_of(self.device_model),
-            "Next: one by itself (--device) is shown in full, with what else its numbers could mean.",
+            *([ALONE] if self.rows else []),
         )  # fmt: skip
 
     def overview(self) -> render.Table:

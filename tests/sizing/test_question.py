@@ -367,3 +367,7 @@ def test_volumes_without_io_are_counted_and_named_and_change_nothing() -> None:
         assert each.headline == part.headline
     alone = aliases(table[1:], kind="volume")
     assert isinstance(alone, AliasAnswer) and note in alone.notes
+    for idle in (table[1::2], table):
+        none = aliases(idle, kind="volume", device="A2,A4")
+        assert (none.exit_code, none.headline) == (0, "No I/O: no alias is needed.") and note in none.notes
+        assert none.to_dict()["volumes"] == [] and not any("Next" in line for line in none.notes)
