@@ -183,6 +183,8 @@ def report(
         together=together, map=map, allow_missing=allow_missing,
     )  # fmt: skip
     there = asked.look()
+    if there.supply and not there.rows and model != DEFAULT_MODEL:
+        raise InputError("model", str(model), "it with volumes: counters alone are answered without a model")
     found: list[Answered] = []
     with naming_damage(asked.files):
         groups = groups_of(there.devices) if there.rows else []

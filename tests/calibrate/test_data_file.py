@@ -309,3 +309,19 @@ def test_notes_of_reading_are_those_of_the_calibration(write: Write) -> None:
     path = write("run,volume,aliases,io_rate,service_ms,service_us,queued", *rows)
     found, _ = calibrate("volume", Task(files=[path]))
     assert [note for note in found.notes if "service_us is not used" in note]
+
+
+def test_volumes_without_io_are_named(write: Write) -> None:
+    rows = ("1001,P,0,0,1", "1002,P,700,1.2,1", "1003,Q,0,0,0", "1004,Q,9,1.2,0")
+    path = write("volume,pool,io_rate,service_ms,queued", *rows)
+    for chosen, named in (
+        (Chosen(), "2 volumes (1001, 1003)"), (Chosen(pool="P"), "1 volume (1001)"),
+        (Chosen(device="1002,1003"), "1 volume (1003)"), (Chosen(device="1002"), ""),
+    ):  # fmt: skip
+        run, *_ = read_observations([path], "pool", chosen)
+        said = [note for note in run.notes if note.startswith("Without")]
+        assert said == ([f"Without I/O, hence left out: {named}."] if named else [])
+    alone = write("volume,io_rate,service_ms,queued", "1001,0,0,0")
+    for chosen in (Chosen(), Chosen(device="1001")):
+        with pytest.raises(InputError, match="expected a volume with I/O; none of 1001 did any"):
+            read_observations([alone], "volume", chosen)

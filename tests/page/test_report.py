@@ -68,6 +68,11 @@ def test_supply_counters_have_their_verdicts_and_no_slider(tmp_path: Path) -> No
 
 
 @pytest.mark.long
+def test_a_model_of_supply_counters_alone_is_refused() -> None:
+    with pytest.raises(InputError, match="model = 'other': expected it with volumes: counters alone"):
+        report([COUNTERS], model="other")
+
+
 def test_standard_output_takes_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(COUNTERS), "-o", "-"]) == 0
     assert capsys.readouterr().out.startswith("<!DOCTYPE html>")
