@@ -169,6 +169,11 @@ class Prediction(Answer):
     def notes(self) -> tuple[str, ...]:
         """Meaning of the columns, and extrapolations."""
         notes = ["+/- is half of the 90 % interval."]
+        reach = ((shown, self.values[shown.key]) for shown in self.figures)
+        if any((each.value + (each.high - each.low) / 2 > shown.high).any() for shown, each in reach):
+            notes = [
+                "+/- is half of the 90 % interval, or both its ends where half would pass what is possible."
+            ]
         if any((np.isposinf(each.high) & np.isfinite(each.value)).any() for each in self.values.values()):
             notes.append('"or more": the measurements give no upper end; --json has the lower one.')
         return (*notes, *(f"{sentence_case(warning)}." for warning in self.warnings))
@@ -186,7 +191,7 @@ class Prediction(Answer):
         return render.Table(columns=tuple(columns))
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Each number with +/- half of its interval, or "or more" if unbounded."""
+        """Each number with +/- half of its interval, both ends where half passes a bound, "or more" if unbounded."""
         columns = self._settings()
         for shown in self.figures:
             low, best, high = (end / shown.factor for end in self.values[shown.key])
@@ -194,7 +199,8 @@ class Prediction(Answer):
                                          decimals=shown.decimals))  # fmt: skip
             if np.isnan(low).all():
                 continue
-            texts = [_half(*ends, shown.decimals) for ends in zip(best, low, high, strict=True)]
+            most = shown.high / shown.factor
+            texts = [_half(*ends, shown.decimals, most) for ends in zip(best, low, high, strict=True)]
             width = max(map(len, texts))
             texts, label = [text.rjust(width) for text in texts], "+/-".rjust(width)
             columns.append(render.Column(name=f"{shown.key}_half", unit="", values=texts, label=label))
@@ -391,10 +397,13 @@ def _over_channel(model: Model, asked: Sequence[Scenario]) -> list[str]:
     ]
 
 
-def _half(best: float, low: float, high: float, decimals: int | None) -> str:
+def _half(best: float, low: float, high: float, decimals: int | None, most: float = math.inf) -> str:
     if np.isposinf(high) and np.isfinite(best):
         return "or more"
     half = (high - low) / 2 if np.isfinite(high) and np.isfinite(low) else None
+    if half is not None and best + half > most:
+        first, _, last = units.ends((low, best, high), decimals)
+        return from_to(first, last)
     return render.format_value(half, units.rounded(best or half or 0.0, decimals)[1])
 
 

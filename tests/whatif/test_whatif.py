@@ -426,6 +426,15 @@ def test_with_a_device_for_every_requester_nothing_waits_and_the_text_shows_what
     assert halves == ("0.350", "0")
 
 
+def test_no_error_bar_goes_over_what_is_possible() -> None:
+    busy = whatif.predict("paging-xiv-serialized", {"outstanding": 2.0})
+    cells = {each.name: each.values[0] for each in busy.sections()[0].table.columns}
+    low, value, high = (float(end[0]) for end in busy.values["utilization"])
+    assert value + (high - low) / 2 > high == 1.0
+    assert cells["utilization_half"] == "0.85 to 1.00" and "both its ends" in busy.notes[0]
+    assert float(cells["page_rate_half"].replace(",", "")) > 0
+
+
 def test_the_tries_of_one_volume_have_a_range() -> None:
     """It was none for one volume, while pools had theirs; where it is not known the table has an empty cell."""
     tries = whatif.predict(POOL, {"volumes": 1.0, "aliases": 1.0}).values["no_alias"][0]
