@@ -75,6 +75,26 @@ def groups_of(frame: pl.LazyFrame) -> list[Group]:
     return [Group(*each) for each in found.sort("system", GROUP_KEYS[1]).collect().rows()]
 
 
+def moved(frame: pl.LazyFrame, groups: Sequence[Group]) -> list[str]:
+    """Say which volumes had classic PAV aliases, but in some interval none of their own beside HyperPAV aliases."""
+    if all(each.kind != SYSTEM for each in groups):
+        return []
+    at, base = ("system", "start"), pl.coalesce("alias_of", "device", "label").alias("base")
+    disks = frame.filter(pl.col("pool").is_null() & (pl.col("kind") != schema.OTHER))
+    classic = disks.filter(pl.col("alias_of").is_not_null()).select("system", base).unique()
+    hyper = disks.filter(pl.col("kind") == schema.ALIAS).select(at).unique()
+    rows = disks.select(*at, base, "alias_of").join(
+        classic, on=("system", "base"), how="semi", nulls_equal=True
+    )
+    bare = rows.group_by(*at, "base").agg(pl.col("alias_of").is_null().all())
+    found = bare.filter("alias_of").join(hyper, on=at, how="semi", nulls_equal=True).select("base").unique()
+    names = found.sort("base").collect()["base"].to_list()
+    said = (
+        "classic PAV aliases in some intervals, HyperPAV aliases in others; left out of the pool at all times"
+    )
+    return [f"{listed(names, 3)}: {said} (--from and --to keep both apart)."] if names else []
+
+
 def rows_of(frame: pl.LazyFrame, groups: Sequence[Group]) -> pl.DataFrame:
     """Rows of some groups, with columns that name system, kind and group."""
     keys = ("_system", *GROUP_KEYS)

@@ -107,6 +107,7 @@ def parts_of(
     named = nullcontext if archive is None else partial(naming_damage, archive.every_file)
     with named():
         every = choose.groups_of(rows)
+        notes = [*choose.moved(rows, every), *notes]
     notes = [*check_together(asked["together"], every), *notes]
     parts: list[SitePart] = []
     known: list[Group] = []

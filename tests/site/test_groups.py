@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 
 from planner.demand import DeviceModel, Target
+from planner.library import data_path
 from planner.measurements.choose import POOL, SYSTEM, VOLUME, groups_of, rows_of
 from planner.measurements.over_time import over_time
 from planner.site.parts import SitePart
-from planner.site.question import need_of
+from planner.site.question import need_of, site
 from tests.site.large_site import pool_rows
 
 DEVICE = DeviceModel(inflation=0.0, redrive_time=0.0, model_error=0.02)
@@ -182,3 +183,17 @@ def test_hours_of_the_week_begin_on_monday(hour: int) -> None:
     found = need(frame)
     day, at = np.argwhere(np.isfinite(found.series.hours()))[0]  # type: ignore[attr-defined]
     assert (day, at) == (0, hour)
+
+
+def test_a_volume_that_moves_from_classic_aliases_to_a_pool_is_named() -> None:
+    classic, before, pool = (
+        data_path("hyperpav", f"{name}.listing")
+        for name in ("522A-2-aliases", "522A-0-aliases", "pool-8-aliases")
+    )
+    note = (
+        "522A: classic PAV aliases in some intervals, HyperPAV aliases in others; left out of the pool at all times"
+        " (--from and --to keep both apart)."
+    )
+    assert note in site([classic, pool]).remarks
+    for files in ([classic, before], [before, pool], [pool]):
+        assert not any("classic PAV" in each for each in site(files).remarks)

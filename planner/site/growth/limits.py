@@ -17,7 +17,7 @@ from planner.devices.storage import release as find_release
 from planner.errors import InputError, PlannerError, ReportError
 from planner.interval import Interval
 from planner.lazy import pl
-from planner.measurements.choose import groups_of
+from planner.measurements.choose import groups_of, moved
 from planner.measurements.observed import service_times
 from planner.measurements.read import Measured
 from planner.measurements.rows import Rows
@@ -65,7 +65,8 @@ def site_growth(
     """Find what breaks first: every pool, every volume with aliases of its own, and in-use storage."""
     for table in (measured.devices, measured.storage):
         schema.refuse_twice(table)
-    said_together = check_together(given.together, groups_of(measured.devices.lazy()))
+    groups = groups_of(measured.devices.lazy())
+    said_together = [*check_together(given.together, groups), *moved(measured.devices.lazy(), groups)]
     measured = replace(measured, devices=declared(measured.devices, given.together))
     notes = [*said_together, *measured.notes]
     volumes, unmeasured = _volume_series(measured.devices, notes)
