@@ -24,6 +24,10 @@ from planner.units import MILLISECOND, readable
 
 MOST_ROWS: Final = 60  # that people see; programs get all
 ROWS: Final = {"devices": "rows", "supply": "supply", "storage": "data_spaces"}  # what --json calls them
+READ_BY: Final = {
+    "supply": "Its --csv is for other programs; `planner aliases supply` and `collect` read the counters themselves.",
+    "storage": "Its --csv is for other programs; `planner storage usage` and `collect` read the listing itself.",
+}  # what answers a table that is no format
 HEADINGS: Final = {"source": "run"}  # where a column has another name in a table than in the schema
 SHOWN: Final = {
     "devices": "system source start device label kind pool io_rate alias_rate pend disconnect connect service response "
@@ -73,7 +77,8 @@ class MeasuredAnswer(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """Damaged rows, and how the sources were understood: what each column of a table was taken for."""
-        return (*self.measured.notes, *self.measured.columns)
+        asked = [READ_BY[self.kind]] if self.kind in READ_BY else []
+        return (*self.measured.notes, *self.measured.columns, *asked)
 
     @property
     def kind(self) -> str:

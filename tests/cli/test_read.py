@@ -11,6 +11,7 @@ import pytest
 
 from planner.cli import main
 from planner.library import data_path
+from tests.checkout import ROOT
 
 DEVICE = data_path("hyperpav", "522A-0-aliases.listing")
 SPACES = data_path("real-storage", "128-users.listing")
@@ -39,6 +40,19 @@ def test_json_names_what_its_rows_are(tmp_path: Path, capsys: pytest.CaptureFixt
     assert [row["device"] for row in found["rows"]] == ["522A"]
     assert len(found["data_spaces"]) == 16
     assert found["rows"][0]["io_rate"] == 755.0
+
+
+def test_a_csv_is_read_again_or_the_answer_says_what_reads_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counters = ROOT / "docs" / "examples" / "supply-counters.csv"
+    for source, command in ((DEVICE, ""), (SPACES, "storage usage"), (counters, "aliases supply")):
+        assert main(["read", str(source)]) == 0
+        assert (f"`planner {command}`" in capsys.readouterr().out) == bool(command)
+        written = tmp_path / f"{source.stem}.csv"
+        assert main(["read", str(source), "--csv", "-o", str(written)]) == 0
+        assert main(["read", str(written)]) == (2 if command else 0)
+        capsys.readouterr()
 
 
 def test_text_shows_both_within_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
