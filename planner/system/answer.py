@@ -262,10 +262,13 @@ def _notes(
     if found.shares:
         widest = sorted(found.shares.items(), key=lambda pair: -pair[1])[:3]
         parts = ", ".join(f"{name} {percent(part)}" for name, part in widest if part > 0)
+        exact = not any(half for entry in system.entries for half in entry.halves.values())
         yield (
             f"What the interval of the throughput is made of: {parts}."
             if parts
             else "All numbers are taken as exact."
+            if exact
+            else "The throughput is the same at both 90 % ends of every number."
         )
     wide = [
         f"{entry.label}.{key} {percent(half / entry.numbers[key])}"

@@ -30,13 +30,15 @@ Floats = dict[str, Array]
 class SystemScenarios:
     """One structure, many scenarios: `values` by table, name and key, (scenarios,); `cost` of processor times.
 
-    `central` is the scenario that each was moved from: a system as it was described, which has to run.
+    `central` is the scenario that each was moved from: a system as it was described, which has to run. `exact`: whether
+    the network of the guests is solved exactly.
     """
 
     system: System
     values: Values
     cost: Array
     central: Integers
+    exact: bool = True
 
     def __len__(self) -> int:
         """Count the scenarios."""
@@ -184,7 +186,6 @@ def outcome_of(case: SystemScenarios) -> SystemFigures:
         for volume, solved in zip(whole.volumes, loop.volumes, strict=True):
             volume.update(whole.cycles, found.rates, volume.service)
             volume.solved = solved.solved
-        whole.exact = loop.exact
     return _figures(case, storage, every, whole, found, stopped)
 
 
@@ -196,7 +197,13 @@ def _parts(case: SystemScenarios, storage: Storage | None) -> tuple[list[Cycle],
     groups = [_paging_group(case, entry) for entry in case.system.of("paging")]
     volumes = [_volume_group(case, entry, moving) for entry in case.system.of("volumes")]
     limit, held, opened = _processors(case, moving)
-    return moving, Loop(closed, groups, volumes, limit - held - opened)
+    return moving, Loop(closed, groups, volumes, limit - held - opened, exact=case.exact)
+
+
+def requesters_of(case: SystemScenarios) -> Array:
+    """Requesters of each group of guests that waits, shape (scenarios, groups)."""
+    cycles = _parts(case, storage_of(case))[1].cycles
+    return np.reshape([cycle.requesters for cycle in cycles], (-1, len(case))).T
 
 
 def _check(case: SystemScenarios, storage: Storage | None, moving: Sequence[Cycle], loop: Loop) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -15,8 +15,9 @@ from planner import library
 from planner.calibrate.error_bar import stretch
 from planner.errors import ConvergenceError, InfeasibleError
 from planner.interval import Interval
+from planner.queueing.multiclass import small_enough
 from planner.results import Array, by_key
-from planner.system.coupled import ONE_WAIT, SystemFigures, SystemScenarios, outcome_of
+from planner.system.coupled import ONE_WAIT, SystemFigures, SystemScenarios, outcome_of, requesters_of
 from planner.system.description import BROUGHT, PER_PAGE, Entry, System
 
 COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
@@ -178,7 +179,7 @@ def figures(systems: Sequence[System], *, elastic: bool) -> list[SystemResult]:
     outside = outside_mode(first)
     sets = _Sets(systems, directions(first, outside=outside))
     moved = _moved(first) if elastic else {}
-    case = sets.scenarios(moved.values())
+    case = replace(sets.scenarios(moved.values()), exact=small_enough(_requesters(systems)))
     outcome, error = outcome_of(case), model_error_of(first)
     return [
         _ScenarioResult(system, k, sets, case, outcome, error, outside, moved).found()
@@ -194,11 +195,32 @@ def solve_all(systems: Sequence[System], block: int = 512) -> list[SystemResult 
     groups = by_key((structure(system), k) for k, system in enumerate(systems))
     found: list[SystemResult | str] = [""] * len(systems)
     for places in groups.values():
-        for start in range(0, len(places), block):
-            part = places[start : start + block]
+        for part in _solved_alike(systems, places, block):
             for k, one in zip(part, _together([systems[k] for k in part]), strict=True):
                 found[k] = one
     return found
+
+
+def _requesters(systems: Sequence[System]) -> Array:
+    """Requesters of each group of guests with one guest more, as elasticities ask, shape (systems, groups)."""
+    case = _Sets(systems, ()).scenarios(_moved(systems[0]).values())
+    steps = requesters_of(case)
+    return np.asarray(np.stack(np.split(steps, len(steps) // len(systems))).max(axis=0))
+
+
+def _solved_alike(systems: Sequence[System], places: Sequence[int], block: int) -> Iterator[list[int]]:
+    """Parts in which each system is solved by the method of its own size: all are as small together, or none is."""
+    most = dict(zip(places, _requesters([systems[k] for k in places]), strict=True))
+    sizes = by_key((small_enough(most[k][None]), k) for k in sorted(places, key=lambda k: tuple(most[k])))
+    for small, alike in sizes.items():
+        part, top = alike[:0], most[alike[0]]
+        for k in alike:
+            top = np.maximum(top, most[k])
+            if len(part) == block or small_enough(top[None]) != small:
+                yield part
+                part, top = [], most[k]
+            part.append(k)
+        yield part
 
 
 def _together(systems: Sequence[System]) -> list[SystemResult | str]:

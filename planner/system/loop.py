@@ -13,7 +13,6 @@ from planner.errors import ConvergenceError
 from planner.queueing import _linearizer
 from planner.queueing._product_form import Network, Rest, StationGroup, log_series, multi_server_rates
 from planner.queueing._roots import increasing_root
-from planner.queueing.multiclass import small_enough
 from planner.results import Array, Integers, by_key
 from planner.system.stations import Cycle, PagingGroup, VolumeGroup, refuse, solve_volumes
 
@@ -47,11 +46,6 @@ class GuestNetwork:
     near: tuple[Array, Array, Array] | None = None  # a solution for other loads
 
     @cached_property
-    def exact(self) -> bool:
-        """Whether it is small enough for the exact solution."""
-        return small_enough(self.full)
-
-    @cached_property
     def most(self) -> int:
         """Requesters in all, at most."""
         return int(self.full.sum(-1).max())
@@ -79,7 +73,7 @@ class GuestNetwork:
 
     def throughput(self, at: Integers, loads: Sequence[Array]) -> Array:
         """Rates of all classes for given loads, shape (scenarios asked, classes)."""
-        if not self.exact:
+        if not self.loop.exact:
             assert self.near is not None
             rates, queue, deviation = self.near
             near = rates[at], queue[at], deviation[at]
@@ -95,7 +89,7 @@ class GuestNetwork:
         """Rates, and numbers at the paging groups."""
         groups = self.all_groups(np.arange(len(self.full)), loads)
         near = None
-        if self.exact:
+        if self.loop.exact:
             rates, queue, opened = Network.of(self.full, self.think, groups).solve()
         else:
             rates, queue, opened, deviation = _linearizer.solve(
@@ -177,8 +171,7 @@ class Loop:
         full = np.stack([c.requesters for c in self.cycles], axis=-1)
         think = np.stack([c.elsewhere(self.times) for c in self.cycles], axis=-1)
         solver = GuestNetwork(self, full, think, before.near if before else None)
-        self.exact = solver.exact
-        if not (before or solver.exact):
+        if not (before or self.exact):
             solver = replace(solver, near=solver.finish(zero).near)
         return solver.finish(self._balanced(solver, np.stack(before.loads if before else zero)))
 

@@ -244,7 +244,7 @@ def bounded(key: Key, value: float, argument: str, said: Any) -> float:
     """The value, finite and inside the bounds of its key; what has no end is said in words."""
     whole = key.whole and not float(value).is_integer()
     if not key.low <= value <= key.high or not math.isfinite(value) or whole:
-        noun = "a whole number" if key.whole else "a number"
+        noun = "a whole number" if key.whole else "a number" if math.isfinite(value) else "a finite number"
         most = "" if key.high == float("inf") else f", at most {key.high:g}"
         unit = f" {key.si_unit}" if key.si_unit and key.low else ""
         raise InputError(argument, said, f"{noun} of at least {key.low:g}{unit}{most}")

@@ -73,6 +73,37 @@ def test_a_model_of_supply_counters_alone_is_refused() -> None:
         report([COUNTERS], model="other")
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("archive", [False, True])
+def test_counters_of_several_systems_are_those_of_each_alone(
+    archive: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pools of one name in two systems on other days: each as `planner aliases supply` has it, order of files aside."""
+    head, *rows = COUNTERS.read_text(encoding="utf-8").splitlines()
+    by_pool = {number: [row for row in rows if row.split(",")[1] == number] for number in "012"}
+    alone, files = {}, []
+    for name, pools in {"VM2": (by_pool["2"], by_pool["1"]), "VM1": (by_pool["0"], by_pool["2"])}.items():
+        lines = [
+            ",".join([name, row.split(",")[0], str(k), *row.split(",")[2:]])
+            for k in (0, 1)
+            for row in pools[k]
+        ]
+        text = "\n".join([f"system,{head}", *lines])
+        files.append(tmp_path / f"{name}.csv")
+        files[-1].write_text(text.replace("2007-05-27", "2007-05-28") if name == "VM1" else text)
+        assert main(["aliases", "supply", str(files[-1]), "--json"]) == 0
+        for pool in json.loads(capsys.readouterr().out)["pools"]:
+            alone[f"{name}/{pool['pool']}"] = {key: each for key, each in pool.items() if key != "pool"}
+    if archive:
+        assert main(["collect", *map(str, files), "-o", str(tmp_path / "archive")]) == 0
+        files = [tmp_path / "archive"]
+    (answer,) = embedded(report(files).html)["answers"]  # type: ignore[misc]
+    pools = {pool.pop("pool"): pool for pool in answer["pools"]}
+    assert [*pools] == ["VM1/0", "VM1/1", "VM2/0", "VM2/1"]
+    assert pools == alone
+
+
+@pytest.mark.long
 def test_standard_output_takes_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(COUNTERS), "-o", "-"]) == 0
     assert capsys.readouterr().out.startswith("<!DOCTYPE html>")

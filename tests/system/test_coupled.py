@@ -210,6 +210,19 @@ def test_many_guests_by_the_linearizer_are_near_the_exact_answer() -> None:
     )
 
 
+@pytest.mark.long
+def test_a_grid_answers_each_row_as_if_it_were_asked_alone() -> None:
+    """Networks small enough for the exact solution beside larger ones, and two that only differ in which is large."""
+    ranges = ["guests[db].count=5:37:16", "guests[web].count=4:30:13"]
+    grid = model.whatif(SEVERAL, ranges)
+    assert {each.exact for each in grid.found} == {True, False}
+    for (db, web), found in zip(grid.settings, grid.found, strict=True):
+        alone = model.solve(SEVERAL, [f"guests[db].count={db}", f"guests[web].count={web}"]).found
+        assert found.exact == alone.exact
+        assert found.throughput.value == pytest.approx(alone.throughput.value, rel=1e-9)
+        assert found.throughput.high == pytest.approx(alone.throughput.high, rel=1e-9)
+
+
 POOL = """
 [[pool]]
 name = "lcu"

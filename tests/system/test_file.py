@@ -496,3 +496,29 @@ think_time_ms = 0
 """
     with pytest.raises(InfeasibleError, match=r"nothing that guests\[g\] do but their I/Os takes time"):
         model.solve(parse_system(text))
+
+
+FITS = """
+[storage]
+real_gib = 64
+[[guests]]
+name = "g"
+count = 3
+virtual_gib = 8
+instantiated = 0.5
+touch_time_us = 1
+"""
+
+
+def test_numbers_with_intervals_are_not_called_exact() -> None:
+    """The overcommitment was .17 to .21, below it stood that all numbers are taken as exact."""
+    rough, exact = (model.solve(text) for text in (FITS, FITS.replace("0.5", "1")))
+    assert rough.found.storage["overcommitment"].low < rough.found.storage["overcommitment"].value
+    assert rough.found.throughput.low == rough.found.throughput.value
+    assert not any("taken as exact" in note for note in rough.notes)
+    assert "All numbers are taken as exact." in exact.notes
+
+
+def test_a_size_beyond_all_numbers_is_not_said_to_be_too_small() -> None:
+    with pytest.raises(ReportError, match="real_gib = 1e\\+300: expected a finite number"):
+        model.solve(FITS.replace("64", "1e300"))

@@ -213,10 +213,10 @@ def _touched(guests: int, size: int, exact: Fraction, dense: Fraction) -> tuple[
     pages = math.ceil(guests * size * exact / FRAME)
     every = guests * -(-size // SEGMENT)
     if guests * size * exact / FRAME > dense * every:
-        least = float(storage.PAGES_PER_SEGMENT * exact)
+        least = _hundredths(storage.PAGES_PER_SEGMENT * exact, math.ceil)
         raise InputError(
             "resident_pages", float(dense),
-            f"at least {least:.4g}: {float(exact):.0%} of all pages are that dense even if spread over all segments",
+            f"at least {least}: {percent(float(exact))} of all pages are that dense even if spread over all segments",
         )  # fmt: skip
     return pages, min(math.ceil(pages / dense), every)
 
@@ -335,7 +335,7 @@ def guests_that_fit(
     )
 
 
-def _hundredths(value: float, rounded: Callable[[float], int]) -> str:
+def _hundredths(value: float | Fraction, rounded: Callable[[float | Fraction], int]) -> str:
     """A bound rounded to hundredths, in the direction in which it still holds."""
     return given(rounded(100 * value) / 100)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.advice.storage import StorageBudget, frame_budget, guest_frame_budget
+from planner.advice.storage import FrameBudget, StorageBudget, frame_budget, guest_frame_budget
 from planner.errors import InputError
 from planner.units import FRAME, GIB, SEGMENT
 
@@ -128,3 +128,16 @@ def test_shown_as_frame_and_html() -> None:
     budget = guest_frame_budget(**GUESTS, real_storage="1024GB")
     assert list(budget.to_frame()["frames"]) == [322_961_408, 2_523_136, 325_484_544]
     assert "1.20" in budget._repr_html_()
+
+
+@pytest.mark.parametrize(("share", "words"), [(0.33333, "33.3 %"), (0.004, "0.4 %"), (0.70001, "70 %")])
+def test_the_resident_pages_that_a_refusal_names_are_enough(share: float, words: str) -> None:
+    """It said that 85.33 pages were wanted, refused them, and called 0.4 % of the pages 0 %."""
+
+    def ask(pages: float) -> FrameBudget:
+        return guest_frame_budget(guests=10, guest_storage="88GB", instantiated=share, resident_pages=pages)
+
+    with pytest.raises(InputError, match=f": {words} of all pages") as refused:
+        ask(1.0)
+    least = float(str(refused.value).partition("at least ")[2].partition(":")[0])
+    assert ask(least).page_frames == math.ceil(10 * 88 * 2**18 * Fraction(str(share)))
