@@ -14,8 +14,8 @@ import numpy as np
 
 from planner.demand import Candidate, Candidates, DeviceModel, Target, candidates_of_pools, read_volumes
 from planner.demand.drawn_pool import joined
-from planner.demand.own_rates import at_own_rates
 from planner.demand.kinds import COARSE, POISSON, STEADY
+from planner.demand.own_rates import at_own_rates
 from planner.demand.pooled import read_pools
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.read import steady_volumes
@@ -455,9 +455,9 @@ def size_pools(
     for k, read in zip(alone, _alone(present, device_model, every=every), strict=True):
         found[k] = SizedPool(cases[k], device_model, target, growth[k], candidates=read)
     in_use = _read_in_use([cases[k][-1] for k in together], device_model, known, every=every)
-    for k, at_own_rates in zip(together, in_use, strict=True):
-        if at_own_rates:
-            found[k] = SizedPool(cases[k], device_model, target, growth[k], candidates=at_own_rates)
+    for k, some in zip(together, in_use, strict=True):
+        if some:
+            found[k] = SizedPool(cases[k], device_model, target, growth[k], candidates=some)
     grow_together([each for each in found if not isinstance(each, PlannerError | None)])
     return found
 
