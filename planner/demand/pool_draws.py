@@ -13,10 +13,10 @@ from planner.demand import kinds
 from planner.demand.candidates import Candidates
 from planner.demand.device_model import DeviceModel
 from planner.demand.drawn_pool import (
-    HELD,
     HELD_TOGETHER,
     DrawnPool,
     PoolRow,
+    held,
     mean_service,
     most_aliases,
 )
@@ -58,7 +58,11 @@ def drawn(use: AliasUse, most: int, many: int = DRAWS, same: int = 0) -> Array:
     product = np.ones((many + len(SAME) * same, size // 2 + 1), dtype=np.complex128)
     for which in _picked(use, many, same):
         product *= usage[which]
-    return HELD * np.maximum(mean_excess(np.fft.irfft(product, n=size), most).T, 0.0)
+    chances, n = np.fft.irfft(product, n=size), np.arange(size)
+    mean = chances @ n
+    counts = np.arange(most + 1.0)[:, None]
+    longer = held(counts, mean, chances @ n**2 - mean**2)
+    return np.maximum(mean_excess(chances, most).T, 0.0) * longer
 
 
 def drawn_fails(use: AliasUse, most: int, many: int = DRAWS, same: int = 0) -> Array:
@@ -201,7 +205,7 @@ def pool_of(
         fails=None if fails is None else fails[:counts],
         shares=np.append(np.zeros(of_draws.size), curves.shares),
         likely=np.append(of_draws, of_curves * curves.likely),
-        wanted=np.append(queues[0, : of_draws.size] / HELD, curves.wanted),  # E[O] = E[(O - 0)+]
+        wanted=np.append(queues[0, : of_draws.size], curves.wanted),  # E[O] = E[(O - 0)+]
         second_moment=mean([use.second_moment for use in uses]),
         busy=mean([use.mean(use.busy) for use in uses]), rate=mean([use.mean(use.rate) for use in uses]),
         alone=_at_least(mean(alone), candidates.rows.queue.sum() if row.aliases else 0.0),

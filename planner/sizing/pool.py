@@ -15,6 +15,7 @@ import numpy as np
 from planner.demand import Candidate, Candidates, DeviceModel, Target, candidates_of_pools, read_volumes
 from planner.demand.drawn_pool import joined
 from planner.demand.kinds import COARSE, POISSON, STEADY
+from planner.demand.own_rates import at_own_rates
 from planner.demand.pooled import read_pools
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.read import steady_volumes
@@ -454,9 +455,9 @@ def size_pools(
     for k, read in zip(alone, _alone(present, device_model, every=every), strict=True):
         found[k] = SizedPool(cases[k], device_model, target, growth[k], candidates=read)
     in_use = _read_in_use([cases[k][-1] for k in together], device_model, known, every=every)
-    for k, at_own_rates in zip(together, in_use, strict=True):
-        if at_own_rates:
-            found[k] = SizedPool(cases[k], device_model, target, growth[k], candidates=at_own_rates)
+    for k, some in zip(together, in_use, strict=True):
+        if some:
+            found[k] = SizedPool(cases[k], device_model, target, growth[k], candidates=some)
     grow_together([each for each in found if not isinstance(each, PlannerError | None)])
     return found
 
@@ -648,6 +649,10 @@ def _read_in_use(
         # A queue with aliases in use distinguishes steady demand from bursty; without one, steady demand is the least.
         bursty = run.queue_known and run.total_queue.value > 0 and not candidates[0].fits
         known.candidates[name, every] = [] if bursty else _in_use(run, device_model, candidates)
+    # What equal volumes do not explain, unequal ones may.
+    left = [run for name, run in new.items() if not known.candidates[name, every] and run.bases > 1]
+    for run, own in zip(left, at_own_rates(left, device_model), strict=True):
+        known.candidates[id(run), every] = [*own[: None if every else 1]]
     return [known.candidates[id(run), every] for run in runs]
 
 

@@ -1,11 +1,12 @@
 """How often counts are right on simulated volumes: `python -m tests.demand.accuracy SEED [VOLUMES [POOLS]]`.
 
 With `--cached` all volumes are steady, their service times hits and misses of a cache; with `--slow` their arrivals are
-Poisson, with rates that change within the interval; with `--sampled=SECONDS` rows are of so short intervals, their
+Poisson, with rates that change within the interval; with `--crowded` pools have volumes that their bases cannot carry,
+and aliases in use; with `--sampled=SECONDS` rows are of so short intervals, their
 queues sampled every two seconds, and with `--unmeasured` they have no queue. Volumes and pools are drawn anew for
 every seed; FIRST-LAST takes several seeds together. The weights of the candidates were adjusted on seeds 11 to 14 and
 pools of seeds 21 and 31, those of cached and slow volumes on 1 to 3, I/Os
-taken to come together without a queue on 501; judge on others.
+taken to come together without a queue on 501, crowded pools on others alike; judge on others.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -23,7 +25,19 @@ from planner.measurements import Run
 from planner.measurements.ends import sampled, without_queue
 from planner.reports.any_listing import SAMPLED_EVERY
 from planner.sizing.need import need
-from tests.demand.volumes import CACHED, KINDS, SLOW, STEADY, Case, PoolCase, cases, pool_cases, printed
+from tests.demand.volumes import (
+    CACHED,
+    CROWDED,
+    KINDS,
+    SLOW,
+    STEADY,
+    Case,
+    PoolCase,
+    cases,
+    crowded_cases,
+    pool_cases,
+    printed,
+)  # fmt: skip
 
 MODEL_ERROR = 0.02
 
@@ -162,9 +176,8 @@ def main(
             [case for seed in every for case in cases(seed, volumes, only=only)], seconds, queues=queues
         )
     if pools:
-        print_pools(
-            [case for seed in every for case in pool_cases(seed, pools, only=only)], seconds, queues=queues
-        )
+        draw = crowded_cases if only == CROWDED else partial(pool_cases, only=only)
+        print_pools([case for seed in every for case in draw(seed, pools)], seconds, queues=queues)
 
 
 def print_volumes(drawn: Sequence[Case], seconds: float = 0.0, *, queues: bool = True) -> None:
@@ -206,6 +219,6 @@ if __name__ == "__main__":
     options = {
         each.partition("=")[0][2:]: each.partition("=")[2] for each in sys.argv[1:] if each.startswith("--")
     }
-    kind = "".join(each for each in (CACHED, SLOW) if each in options)
+    kind = "".join(each for each in (CACHED, SLOW, CROWDED) if each in options)
     length, known = float(options.get("sampled", 0)), "unmeasured" not in options
     main(seeds, *map(int, counts), only=kind, seconds=length, queues=known)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import poisson
 
 from planner import queueing
 from planner.demand import (
@@ -83,10 +84,20 @@ def test_draws_of_certain_candidates_are_the_convolution() -> None:
     for volume in range(RATES.size):
         total = np.convolve(total, use.usage[:, volume])
     expected = [float(np.maximum(np.arange(total.size) - a, 0) @ total) for a in range(6)]
-    queues = pool_draws.drawn(use, 5, 4)
+    n = np.arange(total.size)
+    longer = drawn_pool.held(np.arange(6.0), n @ total, n**2 @ total - (n @ total) ** 2)
     np.testing.assert_allclose(
-        queues, drawn_pool.HELD * np.array(expected)[:, None] * np.ones(4), rtol=1e-6, atol=1e-12
+        pool_draws.drawn(use, 5, 4), np.outer(longer * expected, np.ones(4)), rtol=1e-6, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("spare", [1.5, 2.0, 2.5])
+def test_what_is_queued_of_poisson_arrivals_at_many_servers(spare: float) -> None:
+    """Unlimited servers hold a Poisson number beyond c; Erlang's delay system with 10,000 servers queues exactly so."""
+    servers, mean = 10_000, 10_000 - 100 * spare
+    beyond = poisson(mean).expect(lambda n: np.maximum(n - servers, 0.0), lb=servers, ub=servers + 1500)
+    expected = queueing.mmc(mean, 1.0, servers).queue_length / beyond
+    np.testing.assert_allclose(drawn_pool.held(np.array(float(servers)), mean, mean), expected, rtol=0.03)
 
 
 def test_the_law_of_the_queue_is_near_exact_solutions() -> None:

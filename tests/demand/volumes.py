@@ -21,7 +21,7 @@ KINDS = (*STEADY, *BURSTY)
 SCVS = (0.25, 0.5, 1.0, 1.0, 2.0)  # of service times
 HITS_AND_MISSES = (3.0, 5.0, 9.0, 15.0)  # of a cache: nine hits of .25 ms to a miss of 6.5 ms have 6
 # Ordinary volumes but for hits and misses, or for rates that change within the interval.
-CACHED, SLOW = "cached", "slow"
+CACHED, SLOW, CROWDED = "cached", "slow", "crowded"
 LEVELS = 12  # of such a rate, equally long, each for longer than any queue lasts
 BUSIEST = 0.95  # of a base at any of them
 SHARE = 0.05
@@ -301,6 +301,81 @@ def _pool_case(rng: np.random.Generator, only: str) -> PoolCase | None:
         gap=gap,
         listing=bool(seed % 2),
     )
+
+
+def crowded_cases(seed: int, count: int) -> list[PoolCase]:
+    """Pools of 3 to 14 volumes, some of which keep .7 to 3 devices busy, with a sixth of the aliases needed or more."""
+    rng = np.random.default_rng([seed, 7])
+    found: list[PoolCase] = []
+    while len(found) < count:
+        case = _crowded_case(rng)
+        if case is not None:
+            found.append(case)
+    return found
+
+
+def _crowded_case(rng: np.random.Generator) -> PoolCase | None:
+    size, bursty = int(rng.integers(3, 15)), rng.uniform(0.0, 0.9) if rng.random() < 0.75 else 0.0
+    inflation, gap = float(rng.choice([0.0, 0.1, 0.18])), float(rng.choice([0.0, 2e-5, 5e-5]))
+    scv, seed = float(rng.choice(SCVS)), int(rng.integers(1, 2**30))
+    hot, usual = max(1, round(size * rng.uniform(0.1, 0.6))), _log(rng, 3e-4, 4e-3)
+    parts, services = np.zeros((size, 5)), np.array([usual * _log(rng, 0.5, 2.0) for _ in range(size)])
+    for volume, service in enumerate(services):
+        load = _log(rng, 0.7, 3.0) if volume < hot else _log(rng, 0.03, 0.5)
+        kind = str(rng.choice(BURSTY if rng.random() < bursty else STEADY))
+        parts[volume] = in_seconds(_busy(kind, load, rng), service)
+    known: dict[int, np.ndarray] = {}
+
+    def row(aliases: int) -> np.ndarray:
+        if aliases not in known:
+            known[aliases] = sim.simulate(
+                parts, np.arange(size), services, scv, inflation, gap, aliases, IOS, seed + aliases
+            )
+        return known[aliases]
+
+    def met(aliases: int) -> bool:
+        rate, service, queue, _ = row(aliases)
+        total = rate.sum()
+        return bool(
+            np.isfinite(total)
+            and Target(wait_share=SHARE).met(total, (rate * service).sum() / total, queue.sum())
+        )
+
+    needed = next((count for count in range(1, 65) if met(count)), None)
+    if needed is None:
+        return None
+    used = int(rng.integers(max(1, needed // 6), needed + 2))
+    measured = row(used)
+    if not np.isfinite(measured).all() or not 0.0 < measured[2].sum() < 400 or (measured[0] <= 0).any():
+        return None
+    return PoolCase(
+        rows=measured, row=row, sampled=_never, aliases=used, needed=needed, inflation=inflation, gap=gap,
+        listing=bool(seed % 2),
+    )  # fmt: skip
+
+
+def _never(aliases: int, seconds: float, every: float) -> np.ndarray:
+    raise NotImplementedError
+
+
+def _busy(kind: str, load: float, rng: np.random.Generator) -> list[float]:
+    """A component that keeps more than one device busy, or about that load."""
+    if load < 0.4 or kind in {"poisson", "batches", "periodic"}:
+        return component(kind, load, rng)
+    devices = math.ceil(load)
+    if kind == "closed":
+        people = int(rng.integers(max(2, math.ceil(1.3 * load)), 8 + 4 * devices))
+        return [sim.CLOSED, people, max(people / load - 1.0, 0.05), 0, 0]
+    if kind == "guests":
+        people = int(rng.integers(10 + 5 * devices, 60))
+        return [sim.CLOSED, people, people / load - 1.0, 0, 0]
+    strong = load * rng.uniform(1.3, 4.0)
+    lasts = _log(rng, 50, 600) if kind == "active" else _log(rng, 4, 200)
+    off = lasts * (strong / load - 1.0)
+    if kind == "on-off":
+        return [sim.ON_OFF, strong, lasts, off, 0]
+    people = int(rng.integers(math.ceil(1.3 * strong), 4 + 3 * math.ceil(strong)))
+    return [sim.ACTIVE, people, people / strong - 1.0, lasts, off]
 
 
 def in_seconds(part: list[float], service: float) -> list[float]:

@@ -1,0 +1,181 @@
+"""Steady demand of unequal volumes that share aliases in use: each asks for its own rate, and waits as it did.
+
+A volume with x I/Os a second, s in service and w queued, has N requesters that think ``Z = N / x - s - w`` (Little's
+law). How many they are is one number for the pool: k times the I/Os present at each volume, open arrivals where it has
+no end. The model of the pool predicts rate and queue for each k. In simulated pools of steady volumes some k predicts
+both as measured; of bursty ones none does: with few requesters the rate is too high, with many the queue too short.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from planner.demand.device_model import DeviceModel
+from planner.demand.read import RATIO_ERROR, WAIT_ERROR
+from planner.demand.steady import Candidate
+from planner.devices import Pool, VolumeClass
+from planner.measurements import Run
+from planner.queueing.pools.result import PoolSteady
+from planner.queueing.pools.solve import solve_pools
+from planner.results import Array, Integers
+
+FIRST: Final = 2.5  # requesters of each I/O present, tried first
+OTHERS: Final = (1.0, 1.5, 5.0, 10.0, 25.0, math.inf)
+# Where this many a rate 1.1 times the measured one have and less than .8 of the queue, the demand is bursty.
+BURSTY_RATE, BURSTY_QUEUE = 1.1, 0.8
+FITS, BESIDE = (
+    1.5,
+    2.0,
+)  # standard deviations of rate and wait together, of the nearest and of others beside it
+NEARLY_OPEN: Final = 25.0  # from which on as long a queue leaves open arrivals out
+MOST_QUEUED: Final = 150.0  # I/Os, beyond which solving takes minutes
+SPREAD: Final = 0.2  # of rates and service times of volumes that are solved as equal ones, in logarithms
+NO_WAIT: Final = 0.015  # service times, the absolute error of a wait
+LEAST_THINK: Final = 1e-3  # service times
+
+
+class Predicted(NamedTuple):
+    """What the model predicts with a number of requesters: queue and rate over the measured ones, and how far off.
+
+    `alone` is the service time of a lone I/O of each volume [s], `off` in standard deviations.
+    """
+
+    requesters: float
+    alone: Array
+    queue: float
+    rate: float
+    off: float
+
+    @property
+    def shorter(self) -> bool:
+        """Whether more requesters may predict the queue better."""
+        return self.queue < (1.0 if self.requesters >= NEARLY_OPEN else 1.0 + BESIDE * WAIT_ERROR)
+
+
+def at_own_rates(runs: Sequence[Run], device_model: DeviceModel) -> list[tuple[Candidate, ...]]:
+    """Steady demands that predict each measurement, the nearest first; none where nothing steady does.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Measurements of pools with a queue and aliases in use; none changes the candidates of another.
+    device_model : DeviceModel
+        Inflation and redrive gap of the devices.
+
+    Returns
+    -------
+    list of tuple of Candidate
+        One a measurement.
+    """
+    tried = {k: run for k, run in enumerate(runs) if run.total_queue.value <= MOST_QUEUED}
+    first = _predicted([(run, FIRST, run.service.value) for run in tried.values()], device_model, passes=2)
+    found = {
+        k: [one]
+        for k, one in zip(tried, first, strict=True)
+        if one.rate < BURSTY_RATE or one.queue > BURSTY_QUEUE
+    }
+    for times in OTHERS:
+        going = [k for k, some in found.items() if times < FIRST or some[-1].shorter]
+        more = _predicted([(runs[k], times, found[k][0].alone) for k in going], device_model)
+        for k, one in zip(going, more, strict=True):
+            found[k].append(one)
+    kept = {
+        k: sorted((one for one in some if one.off <= BESIDE), key=lambda one: one.off)
+        for k, some in found.items()
+    }
+    return [
+        tuple(_candidate(run, one, device_model) for one in kept[k])
+        if k in kept and kept[k] and kept[k][0].off <= FITS
+        else ()
+        for k, run in enumerate(runs)
+    ]
+
+
+def _predicted(
+    cases: Sequence[tuple[Run, float, Array]], device_model: DeviceModel, passes: int = 1
+) -> list[Predicted]:
+    """What measurements would be with so many requesters, from a guess of the service time of a lone I/O."""
+    if not cases:
+        return []
+    groups = [_nearly_equal(run) for run, *_ in cases]
+    shape = len(cases), max(int(each.max()) + 1 for each in groups)
+    volumes, service, alone, demand = (
+        np.zeros(shape),
+        np.ones(shape),
+        np.ones(shape),
+        np.full((3, *shape), np.nan),
+    )
+    for k, ((run, times, guess), group) in enumerate(zip(cases, groups, strict=True)):
+        many, own = np.bincount(group), run.io_rate.value
+        there = k, slice(many.size)
+        columns = own, own * run.service.value, own * guess, run.queued.value
+        rate, busy, lone, queue = (np.bincount(group, weights=each) / many for each in columns)
+        volumes[there], service[there], alone[there] = many, busy / rate, lone / rate
+        demand[:, *there] = _demand(rate, busy / rate, queue, times)
+    aliases = [run.aliases for run, *_ in cases]
+    steady = _solved(aliases, volumes, demand, alone, device_model)
+    for _ in range(passes - 1):
+        known = np.isfinite(steady.service_time) & (volumes > 0)
+        alone = alone * (service / np.where(known, steady.service_time, service)).round(9)
+        steady = _solved(aliases, volumes, demand, alone, device_model)
+    rate, queue, busy = np.array(
+        [
+            (run.total_rate.value, run.total_queue.value, run.io_rate.value @ run.service.value)
+            for run, *_ in cases
+        ]
+    ).T
+    total = np.nansum(volumes * steady.throughput, axis=1) / rate
+    waiting = np.nansum(volumes * (steady.queue_length - steady.in_gap), axis=1)
+    longer = np.where(steady.converged, (waiting + NO_WAIT * busy) / (queue + NO_WAIT * busy), np.inf)
+    off = np.hypot(np.log(longer) / WAIT_ERROR, (total - 1.0) / RATIO_ERROR).round(9)
+    scale = alone / service
+    return [
+        Predicted(
+            times, scale[k, group] * run.service.value, float(longer[k]), float(total[k]), float(off[k])
+        )
+        for k, ((run, times, _), group) in enumerate(zip(cases, groups, strict=True))
+    ]
+
+
+def _solved(
+    aliases: Sequence[int], volumes: Array, demand: Array, alone: Array, device_model: DeviceModel
+) -> PoolSteady:
+    people, think, rate = demand
+    return solve_pools(
+        aliases, volumes=volumes, population=people, think_time=think, arrival_rate=rate, service_time=alone,
+        inflation=device_model.inflation, redrive_time=device_model.redrive_time,
+    )  # fmt: skip
+
+
+def _demand(rate: Array, service: Array, queue: Array, times: float) -> Array:
+    """Requesters, think times [s] and arrival rates [1/s] of volumes, nan where of the other sort, (3, volumes)."""
+    nothing = np.full(rate.shape, np.nan)
+    if math.isinf(times):
+        return np.array([nothing, nothing, rate])
+    present = rate * service + queue
+    people = np.maximum(np.ceil((times * present).round(6)), np.where(queue > 0.0, 2.0, 1.0))
+    return np.array([people, np.maximum((people - present) / rate, LEAST_THINK * service), nothing])
+
+
+def _nearly_equal(run: Run) -> Integers:
+    """Group of each volume."""
+    steps = np.floor(np.log([run.io_rate.value, run.service.value]) / SPREAD)
+    return np.unique(steps, axis=1, return_inverse=True)[1].ravel()
+
+
+def _candidate(run: Run, found: Predicted, device_model: DeviceModel) -> Candidate:
+    """Each volume by itself."""
+    columns = _demand(run.io_rate.value, run.service.value, run.queued.value, found.requesters)
+    classes = tuple(
+        VolumeClass(population=people, think_time=think, arrival_rate=rate, service_time=alone)
+        for people, think, rate, alone in zip(*columns.tolist(), found.alone.tolist(), strict=True)
+    )
+    pool = Pool(
+        classes=classes, service_time=float(found.alone.mean()), inflation=device_model.inflation,
+        redrive_time=device_model.redrive_time,
+    )  # fmt: skip
+    return Candidate(pool=pool, residual=found.off / FITS)

@@ -1,0 +1,98 @@
+"""Steady demand of unequal volumes with aliases in use: what produced a row is found again, bursts are not steady."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from planner import queueing
+from planner.demand import DeviceModel
+from planner.demand.own_rates import at_own_rates
+from planner.interval import Interval
+from planner.measurements import Run
+from planner.results import Array
+from planner.sizing.need import need
+
+LOADS = np.array([2.1, 0.9, 0.3, 0.12, 0.05, 0.05])  # devices kept busy
+SERVICES = np.array([1.0, 0.8, 1.5, 1.0, 0.7, 1.2]) * 1e-3
+MODEL = DeviceModel(inflation=0.1, redrive_time=3e-5, model_error=0.02)
+ALIASES = 3
+
+
+def demand(requesters: float) -> dict[str, Array]:
+    """Open arrivals, or so many requesters for each device that a volume keeps busy."""
+    if np.isinf(requesters):
+        return {"arrival_rate": LOADS / SERVICES}
+    people = np.ceil(requesters * LOADS) + 1.0
+    return {"population": people, "think_time": (people / LOADS - 1.0) * SERVICES}
+
+
+def solved(requesters: float, aliases: float | Array) -> tuple[Array, Array, Array]:
+    """Rate [1/s], service time [s] and queue of each volume by the exact solution."""
+    found = queueing.alias_pool(
+        aliases, volumes=np.ones(LOADS.size, dtype=int), service_time=SERVICES, inflation=MODEL.inflation,
+        redrive_time=MODEL.redrive_time, **demand(requesters),
+    )  # fmt: skip
+    return found.throughput, found.service_time, found.queue_length - found.in_gap
+
+
+def measured(requesters: float, aliases: int = ALIASES, times: float = 1.0) -> Run:
+    """Such volumes as measured, their queues so many times as long."""
+    rate, service, queue = solved(requesters, aliases)
+    digits = (rate, 0.05), (service, 5e-6), (times * queue, 0.005)
+    io_rate, service_time, queued = (Interval(np.maximum(v - half, 0.0), v, v + half) for v, half in digits)
+    return Run(
+        name="pool", pool=True, aliases=aliases, volumes=tuple("ABCDEF"), io_rate=io_rate, service=service_time,
+        queued=queued, queue_shown=queued.value,
+    )  # fmt: skip
+
+
+def needed(requesters: float) -> int:
+    """Smallest count with which a twentieth of a service time is waited."""
+    rate, service, queue = solved(requesters, np.arange(1.0, 30.0))
+    met = queue.sum(axis=-1) <= 0.05 * (rate * service).sum(axis=-1)
+    return int(np.argmax(met)) + 1
+
+
+@pytest.mark.parametrize("requesters", [4.0, 12.0, np.inf])
+def test_the_demand_that_was_measured_is_found(requesters: float) -> None:
+    """Count and range from one row against the solution of the demand that made it."""
+    (found,) = need([(measured(requesters),)], MODEL)
+    assert found.decided == "steady demand"
+    assert found.count is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert abs(found.count - needed(requesters)) <= 1
+    assert found.low <= needed(requesters) <= found.high <= 2 * needed(requesters)
+
+
+def test_requesters_reproduce_what_was_measured() -> None:
+    """Rate and wait of each volume follow from requesters and think time: Little's law."""
+    run = measured(12.0)
+    ((nearest, *_),) = at_own_rates([run], MODEL)
+    assert nearest.fits
+    for part, rate, service, queue in zip(
+        nearest.pool.classes, run.io_rate.value, run.service.value, run.queued.value, strict=True
+    ):
+        if np.isnan(part.arrival_rate) and part.think_time > 0.01 * service:
+            assert part.population / rate == pytest.approx(part.think_time + service + queue / rate)
+
+
+def test_longer_queues_are_bursty() -> None:
+    """Three times the queue of Poisson arrivals at the same rates: no requesters wait so long."""
+    run = measured(np.inf, times=3.0)
+    assert at_own_rates([run], MODEL) == [()]
+    (found,) = need([(run,)], MODEL)
+    assert found.decided == "bursty demand"
+
+
+def test_a_measurement_is_read_as_if_alone() -> None:
+    """Other measurements, of more classes and longer queues, change nothing."""
+    runs = [measured(4.0), measured(np.inf, 4), measured(12.0, times=3.0)]
+    together, alone = at_own_rates(runs, MODEL), [at_own_rates([run], MODEL)[0] for run in runs]
+    assert repr(together) == repr(alone)  # nan is no number, and equal here
+
+
+def test_queues_too_long_to_solve_are_not_tried() -> None:
+    """Hundreds queued take minutes to solve: such a demand is read as bursty."""
+    assert at_own_rates([measured(np.inf, times=1000.0)], MODEL) == [()]
