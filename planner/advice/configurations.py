@@ -37,9 +37,8 @@ class MeasuredConfiguration:
     """One measured configuration.
 
     `name` is the run; `processors` share the work; `real_storage` [bytes] is None if unknown;
-    `emulation_time` and `cp_time` [s] are the CPU times of a transaction in guests and in CP. Where only
-    their sum is known, `emulation_time` is the sum and `cp_time` None. `rounding` is half the resolution of the printed
-    sum [s].
+    `emulation_time` and `cp_time` [s] are the CPU times of a transaction in guests and in CP; where only the sum is
+    known, it is `emulation_time`, and `cp_time` None. `rounding` is half the resolution of the printed sum [s].
     """
 
     name: str

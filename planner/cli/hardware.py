@@ -94,8 +94,7 @@ def paging(
 ) -> None:
     """Count paging devices of each kind for a page rate.
 
-    With --devices instead of --page-rate: the page rate that those devices carry or, with --per-guest, the number of
-    guests.
+    With --devices instead of --page-rate: the page rate that those devices carry or, with --per-guest, guests.
 
     Example: planner paging --page-rate 225000/s --guests 20 --target 4ms
 

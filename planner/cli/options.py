@@ -305,8 +305,7 @@ def exclusive(given: Mapping[str, object], why: str) -> None:
 class Once(TyperGroup):
     """A group of commands that refuses an option given twice, since the later would override the earlier.
 
-    `asked_of_files` are the commands to suggest if a file is given instead of a command; by default, those of the group
-    that take files.
+    `asked_of_files` are the commands to suggest if a file is given in place of one; by default, all that take files.
     """
 
     asked_of_files: tuple[str, ...] = ()

@@ -339,8 +339,7 @@ def phases(station: DeviceStation, rate: Array, on_rate: Array, on_time: Array) 
 
     With alpha = 1/D, beta = alpha f / (1 - f), f = rate / R the levels above c fall by sigma, the smaller root of
     mu s^2 - (beta + mu + R + alpha) s + R (beta + mu) / mu = 0 in its scaled form; the levels below follow from the cut
-    R on_n = mu(n+1) (on + off)_{n+1} and the balance of the off state, a positive 2 x 2 matrix a level, multiplied
-    upward.
+    R on_n = mu(n+1) (on + off)_{n+1} and the balance of the off state, a positive 2 x 2 matrix a level.
     """
     steps = station.steps
     alpha = 1.0 / on_time

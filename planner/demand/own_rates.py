@@ -39,10 +39,7 @@ LEAST_THINK: Final = 1e-3  # service times
 
 
 class Predicted(NamedTuple):
-    """What the model predicts with a number of requesters: queue and rate over the measured ones, and how far off.
-
-    `alone` is the service time of a lone I/O of each volume [s], `off` in standard deviations.
-    """
+    """Queue and rate over the measured ones, and how far off [standard deviations]; `alone` of a lone I/O [s]."""
 
     requesters: float
     alone: Array
@@ -57,19 +54,9 @@ class Predicted(NamedTuple):
 
 
 def at_own_rates(runs: Sequence[Run], device_model: DeviceModel) -> list[tuple[Candidate, ...]]:
-    """Steady demands that predict each measurement, the nearest first; none where nothing steady does.
+    """Steady demands that predict each measurement, with a queue and aliases in use; the nearest first, maybe none.
 
-    Parameters
-    ----------
-    runs : sequence of Run
-        Measurements of pools with a queue and aliases in use; none changes the candidates of another.
-    device_model : DeviceModel
-        Inflation and redrive gap of the devices.
-
-    Returns
-    -------
-    list of tuple of Candidate
-        One a measurement.
+    No measurement changes the candidates of another.
     """
     tried = {k: run for k, run in enumerate(runs) if run.total_queue.value <= MOST_QUEUED}
     first = _predicted([(run, FIRST, run.service.value) for run in tried.values()], device_model, passes=2)

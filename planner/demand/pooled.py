@@ -7,8 +7,7 @@ Beside these draws of independent volumes stand curves of volumes whose bursts c
 where that is declared, or further rows or aliases in use show it.
 
 Pools measured with aliases in use are read as if they had none: the waits of all volumes are the same multiple of those
-of Poisson arrivals. Draws are taken for ten multiples, weighted by how near their queue with those aliases is to the
-measured one.
+of Poisson arrivals. Draws are taken for ten multiples, weighted by how near their queue is to the measured one.
 """
 
 from __future__ import annotations

@@ -84,8 +84,7 @@ class StorageLimit:
     """One limit.
 
     `name` is ``real-storage``, ``PTRM-data-spaces`` or ``PGMBK-below-2GB``; `kind` is soft (performance
-    degrades) or hard (CP abends); `segments` in-use segments of 1 MB reach it; `in_use` is the virtual storage
-    in use [bytes], None if unknown.
+    degrades) or hard (CP abends); `segments` in-use segments of 1 MB reach it; `in_use` [bytes] may be unknown.
     """
 
     name: str

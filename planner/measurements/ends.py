@@ -102,8 +102,7 @@ def sampled(run: Run, samples: float) -> Run:
     a queue q is q + 2 q^2 / u on average. The mean of m samples, far apart, is then off by sqrt((q + k q^2) / m), where
     k = 2 / u - 1, and a standard error off lie the roots of (q - found)^2 = (q + k q^2) / m (Wilson 1927). Of several
     volumes the squares of their errors add up. Simulated volumes (`python -m tests.demand.accuracy
-    SEED 200 0 --sampled=60`, a minute with 30 samples): 76 to 87 % of the ranges hold the count without it, 96 to 99
-    with it.
+    SEED 200 0 --sampled=60`): 76 to 87 % of the ranges hold the count without it, 96 to 99 with it.
     """
     if not (samples >= 1.0 and run.queue_known):
         return run

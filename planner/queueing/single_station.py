@@ -394,8 +394,7 @@ def mmck(
 def _weights(load: Array, c: Array, room: Array) -> tuple[Array, Array, Array, Array]:
     """Sums of p(n) over n < c and over c <= n < K, of (n - c) p(n), and p(K), in units of the largest of them.
 
-    States from c on are relative to p(c) if they fall, to p(K) if they rise: powers of a ratio sigma <= 1 in either
-    case.
+    States from c on are relative to p(c) if they fall, to p(K) if they rise: powers of a ratio sigma <= 1.
     """
     with np.errstate(divide="ignore"):
         # ln of sum over n < c of p(n)/p(c) = c/a 1/B(c - 1, a)

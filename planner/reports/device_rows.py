@@ -66,8 +66,7 @@ class Device:
     `label` volume label or owner, empty where blank; `links` and `paths` are counts. `io_rate` and `avoided` are I/Os
     started and avoided by minidisk caching; `pend`, `disconnect`, `connect`, `service`, `response` and `cu_wait` mean
     times of one I/O, `queued` is the mean number waiting; `line` is that of the file. Performance Toolkit adds up
-    `service` from its rounded parts, and does not print the response time of a volume once
-    an alias serves it.
+    `service` from its rounded parts, and prints no response time of a volume that an alias serves.
     """
 
     address: str

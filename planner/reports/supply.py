@@ -15,8 +15,7 @@ A counter that is lower than before has wrapped, has started again, or is an err
 
 Volume counters (MRIODDEV) are what each volume did, by its base and all its aliases: the fields IODDEV_SC... of a base
 tell what the base device did, IODDEV_PAV... what all aliases did on its behalf; times are in units of 128 microseconds.
-Alias devices have records of their own whose I/Os stand in the record of their base already: they are no volumes, and
-are left out.
+Alias devices have records of their own whose I/Os stand in the record of their base already: they are left out.
 """
 
 from __future__ import annotations

@@ -171,8 +171,7 @@ def own_rates(run: Run) -> Array:
 def think_in_use(pool: Pool, aliases: int, rates: Array) -> Array:
     """Think times at which each volume has its own rate in the pool: requesters / rate - response of its class.
 
-    `pool` is the same with one class, of the mean rate. ConvergenceError where a volume does not reach its
-    rate even without thinking.
+    `pool` is the same with one class, of the mean rate. ConvergenceError where a volume cannot reach its rate.
     """
     (part,), mean = pool.classes, float(rates.mean())
     people, think_time = part.population, part.think_time

@@ -2,11 +2,10 @@
 
 With `--cached` all volumes are steady, their service times hits and misses of a cache; with `--slow` their arrivals are
 Poisson, with rates that change within the interval; with `--crowded` pools have volumes that their bases cannot carry,
-and aliases in use; with `--sampled=SECONDS` rows are of so short intervals, their
-queues sampled every two seconds, and with `--unmeasured` they have no queue. Volumes and pools are drawn anew for
-every seed; FIRST-LAST takes several seeds together. The weights of the candidates were adjusted on seeds 11 to 14 and
-pools of seeds 21 and 31, those of cached and slow volumes on 1 to 3, I/Os
-taken to come together without a queue on 501, crowded pools on others alike; judge on others.
+and aliases in use; with `--sampled=SECONDS` rows are of so short intervals, their queues sampled every two seconds, and
+with `--unmeasured` they have no queue. Volumes and pools are drawn anew for every seed; FIRST-LAST takes several seeds
+together. The weights of the candidates were adjusted on seeds 11 to 14 and pools of seeds 21 and 31, those of cached
+and slow volumes on 1 to 3, I/Os taken to come together without a queue on 501; judge on others.
 """
 
 from __future__ import annotations

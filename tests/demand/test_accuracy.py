@@ -7,7 +7,7 @@ import pytest
 
 from tests.demand.accuracy import of_pools, of_volumes
 from tests.demand.minutes import worst
-from tests.demand.volumes import CACHED, SLOW, STEADY, cases, pool_cases
+from tests.demand.volumes import CACHED, SLOW, STEADY, cases, crowded_cases, pool_cases
 
 
 @pytest.mark.slow
@@ -33,6 +33,13 @@ def test_pools_reach_what_is_asked() -> None:
     assert found["within 25 % or one"] >= 60
     assert found["range holds"] >= 75
     assert found["too few by more"] <= 30
+
+
+@pytest.mark.slow
+def test_pools_with_hot_volumes_and_too_few_aliases() -> None:
+    one, two = of_pools(crowded_cases(102, 30))
+    assert one.figures()["within 25 % or one"] >= 65 and one.figures()["range holds"] >= 80
+    assert two.figures()["within 25 % or one"] >= 75 and two.figures()["range holds"] >= 80
 
 
 @pytest.mark.slow

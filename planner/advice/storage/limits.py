@@ -158,8 +158,7 @@ class StorageLimits(Answer):
     """All limits of a system.
 
     `budget`: the system; `limits`: its limits; `min_resident_pages_before_ptrm`: smallest whole number of resident
-    pages per segment at which PTRM data spaces are no longer the first limit (a tie counts as no longer first), None if
-    they never are.
+    pages per segment at which PTRM data spaces are not the first limit (nor tie with it), None if they never are.
     """
 
     COLUMNS: ClassVar = (

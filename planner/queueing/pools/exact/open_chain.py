@@ -163,7 +163,7 @@ def solve_open_chain(
     D changes by one, so that the levels form a block tridiagonal chain: with T the generator of a level, observed only
     while D is there or below, ``T[D] = local[D] + down[D] (-T[D-1])^-1 up[D-1]`` and
     ``distribution[D-1] = distribution[D] down[D] (-T[D-1])^-1``.
-    Levels are added until the extrapolated tail above the last one is 1e-8 of the mean queue.
+    Levels are added until the tail above is 1e-8 of the mean queue.
     """
     _check(pool)
     levels = Levels(pool, aliases)
