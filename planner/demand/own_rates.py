@@ -31,6 +31,9 @@ FITS, BESIDE = (
     1.5,
     2.0,
 )  # standard deviations of rate and wait together, of the nearest and of others beside it
+ALIKE: Final = (
+    0.5  # of them, by which others are about as near: next to saturation any number of requesters is
+)
 NEARLY_OPEN: Final = 25.0  # from which on as long a queue leaves open arrivals out
 MOST_QUEUED: Final = 150.0  # I/Os, beyond which solving takes minutes
 SPREAD: Final = 0.2  # of rates and service times of volumes that are solved as equal ones, in logarithms
@@ -54,7 +57,7 @@ class Predicted(NamedTuple):
 
 
 def at_own_rates(runs: Sequence[Run], device_model: DeviceModel) -> list[tuple[Candidate, ...]]:
-    """Steady demands that predict each measurement, with a queue and aliases in use; the nearest first, maybe none.
+    """Steady demands that predict each measurement, with a queue and aliases in use; the likeliest first, maybe none.
 
     No measurement changes the candidates of another.
     """
@@ -70,16 +73,22 @@ def at_own_rates(runs: Sequence[Run], device_model: DeviceModel) -> list[tuple[C
         more = _predicted([(runs[k], times, found[k][0].alone) for k in going], device_model)
         for k, one in zip(going, more, strict=True):
             found[k].append(one)
-    kept = {
-        k: sorted((one for one in some if one.off <= BESIDE), key=lambda one: one.off)
-        for k, some in found.items()
-    }
+    kept = (_kept(found.get(k, ())) for k in range(len(runs)))
     return [
-        tuple(_candidate(run, one, device_model) for one in kept[k])
-        if k in kept and kept[k] and kept[k][0].off <= FITS
-        else ()
-        for k, run in enumerate(runs)
+        tuple(_candidate(run, one, device_model) for one in some)
+        for run, some in zip(runs, kept, strict=True)
     ]
+
+
+def _kept(found: Sequence[Predicted]) -> list[Predicted]:
+    """Those that are near, if one fits: first the middle one of all that are about as near as the nearest."""
+    kept = sorted((one for one in found if one.off <= BESIDE), key=lambda one: one.requesters)
+    least = min((one.off for one in kept), default=math.inf)
+    if least > FITS:
+        return []
+    alike = [one for one in kept if one.off <= least + ALIKE]
+    first = alike[len(alike) // 2]
+    return [first, *(one for one in kept if one is not first)]
 
 
 def _predicted(
