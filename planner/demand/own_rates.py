@@ -24,16 +24,12 @@ from planner.queueing.pools.solve import solve_pools
 from planner.results import Array, Integers
 
 FIRST: Final = 2.5  # requesters of each I/O present, tried first
-OTHERS: Final = (1.0, 1.5, 5.0, 10.0, 25.0, math.inf)
-# Where this many a rate 1.1 times the measured one have and less than .8 of the queue, the demand is bursty.
+OTHERS: Final = (5.0, 10.0, 25.0, math.inf, 1.5, 1.0)
+# The demand is bursty if those first ones have more than this rate and less than this queue, over the measured ones.
 BURSTY_RATE, BURSTY_QUEUE = 1.1, 0.8
-FITS, BESIDE = (
-    1.5,
-    2.0,
-)  # standard deviations of rate and wait together, of the nearest and of others beside it
-ALIKE: Final = (
-    0.5  # of them, by which others are about as near: next to saturation any number of requesters is
-)
+# Standard deviations, of rate and wait together, up to which the nearest fits and others count beside it, and by which
+# they are about as near: next to saturation any number of requesters is.
+FITS, BESIDE, ALIKE = 1.5, 2.0, 0.5
 NEARLY_OPEN: Final = 25.0  # from which on as long a queue leaves open arrivals out
 MOST_QUEUED: Final = 150.0  # I/Os, beyond which solving takes minutes
 SPREAD: Final = 0.2  # of rates and service times of volumes that are solved as equal ones, in logarithms
