@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -50,6 +50,8 @@ from planner.units import readable
 
 if TYPE_CHECKING:
     from planner.calibrate import Fit
+
+MOST_CARRIED: Final = 0.9  # of the time of all aliases, by volumes whose bases cannot carry them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -647,13 +649,20 @@ def _read_in_use(
         new.items(), candidates_of_pools([*new.values()], device_model, every=every), strict=True
     ):
         # A queue with aliases in use distinguishes steady demand from bursty; without one, steady demand is the least.
-        bursty = run.queue_known and run.total_queue.value > 0 and not candidates[0].fits
+        waits = run.queue_known and run.total_queue.value > 0
+        bursty = waits and (not candidates[0].fits or _crowded(run, device_model))
         known.candidates[name, every] = [] if bursty else _in_use(run, device_model, candidates)
     # What equal volumes do not explain, unequal ones may.
     left = [run for name, run in new.items() if not known.candidates[name, every] and run.bases > 1]
     for run, own in zip(left, at_own_rates(left, device_model), strict=True):
         known.candidates[id(run), every] = [*own[: None if every else 1]]
     return [known.candidates[id(run), every] for run in runs]
+
+
+def _crowded(run: Run, device_model: DeviceModel) -> bool:
+    """Whether what bases cannot carry takes nearly all aliases: open arrivals, if volumes were equal, say nothing."""
+    load = run.io_rate.value * (run.service.value + device_model.redrive_time)
+    return float(np.maximum(load - 1.0, 0.0).sum()) > MOST_CARRIED * run.aliases
 
 
 def _in_use(run: Run, device_model: DeviceModel, candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -96,3 +98,22 @@ def test_a_measurement_is_read_as_if_alone() -> None:
 def test_queues_too_long_to_solve_are_not_tried() -> None:
     """Hundreds queued take minutes to solve: such a demand is read as bursty."""
     assert at_own_rates([measured(np.inf, times=1000.0)], MODEL) == [()]
+
+
+def test_a_volume_beyond_its_base_and_all_aliases_is_no_open_demand() -> None:
+    """Two devices cannot carry 2.09: the row was its throughput, and more aliases never bring less of it."""
+    rate, service, queue = (
+        np.array([1900.0, 300.0, 120.0]),
+        np.array([1.1e-3, 1e-3, 1.2e-3]),
+        np.array([3.1, 0.3, 0.05]),
+    )
+    run = replace(
+        measured(12.0), aliases=1, volumes=tuple("ABC"), io_rate=Interval(rate - 0.5, rate, rate + 0.5),
+        service=Interval(service - 5e-5, service, service + 5e-5), queued=Interval(queue - 0.05, queue, queue + 0.05),
+        queue_shown=queue,
+    )  # fmt: skip
+    (found,) = need([(run,)], DeviceModel.from_model("hyperpav"))
+    assert found.answer is not None
+    rows = found.answer.rows
+    assert (np.diff(rows.queued[1:]) < 0.0).all()  # each alias is of use while something waits
+    assert found.answer.readings[0].kind != "open"
