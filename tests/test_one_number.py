@@ -264,6 +264,7 @@ def test_a_pool_without_a_solution_at_the_rates_of_its_volumes_stops_no_other(
         raise ConvergenceError("alias pool with 1 alias", 1e-6, 200)
 
     monkeypatch.setattr("planner.sizing.pool.think_in_use", unsolved)
+    monkeypatch.setattr("planner.sizing.pool.at_own_rates", lambda runs, _: [() for _ in runs])
     first, other = need(cases, DEVICE, ranges=False)
     assert (first.decided, first.problem) == ("bursty demand", "")
     assert told(other) == told(alone)

@@ -650,7 +650,8 @@ def _read_in_use(
     ):
         # A queue with aliases in use distinguishes steady demand from bursty; without one, steady demand is the least.
         waits = run.queue_known and run.total_queue.value > 0
-        bursty = waits and (not candidates[0].fits or _crowded(run, device_model))
+        opened = math.isinf(candidates[0].requesters)
+        bursty = waits and (not candidates[0].fits or (opened and _crowded(run, device_model)))
         known.candidates[name, every] = [] if bursty else _in_use(run, device_model, candidates)
     # What equal volumes do not explain, unequal ones may.
     left = [run for name, run in new.items() if not known.candidates[name, every] and run.bases > 1]
