@@ -399,7 +399,7 @@ def test_pool_listings_whose_rates_rose_with_the_aliases_are_read_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """By more than 3 %, and with other counts of aliases; else the last listing is read alone."""
-    fits = SimpleNamespace(fits=True)
+    fits = SimpleNamespace(fits=True, requesters=6.0)
     for name, found in (("fitted", ([], "")), ("_in_use", "in use")):
         monkeypatch.setattr(pool_module, name, lambda *_, found=found: found)
     monkeypatch.setattr(pool_module, "_denied", lambda *_: False)  # as the queues of these rows would
