@@ -223,13 +223,8 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Observation]:
         [f"Without I/O, hence left out: {counted(len(idle), 'volume')} ({listed([*idle])})."] if idle else []
     )
     if not found:
-        none = (
-            f"; pool {chosen.pool} has none"
-            if chosen.pool
-            else f"; none of {listed([*idle])} did any"
-            if idle
-            else ""
-        )
+        none = f"; none of {listed([*idle])} did any" if idle else ""
+        none = f"; pool {chosen.pool} has none" if chosen.pool else none
         raise InputError("measurements", str(path), f"a {kind} with I/O{none}")
     if is_folder(path):
         found = _worst(path, kind, found)

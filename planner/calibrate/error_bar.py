@@ -21,9 +21,8 @@ from planner.results import Array
 PROBABILITY: Final = 0.9
 NODES: Final = (np.arange(9) + 0.5) / 9  # equally likely quantiles of the model error
 NORMAL: Final = ndtri(NODES)
-APART: Final = (
-    3.0  # standard deviations; mean and mode of one peak are at most sqrt(3) apart (Johnson, Rogers 1951)
-)
+# Standard deviations; mean and mode of one peak are at most sqrt(3) apart (Johnson, Rogers 1951).
+APART: Final = 3.0
 ROUNDED: Final = 1e-4  # relative, of numbers written to six digits
 
 

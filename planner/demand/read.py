@@ -20,6 +20,7 @@ from planner.results import Array, Flags, Integers
 from planner.units import MOST_ALIASES
 
 WAIT_ERROR: Final = 0.15  # of a predicted wait, in its logarithm
+NO_WAIT: Final = 0.015  # service times, its absolute error
 UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
 RATIO_ERROR: Final = 0.05  # of the ratio of two rates
 LEAST_QUEUE: Final = 1e-100  # I/Os, taken where Poisson arrivals would have none
@@ -117,8 +118,8 @@ def _weighed(candidates: Candidates, rows: MeasuredRows) -> Candidates:
         predicted = queue / rate / service
         measured = (rows.queue / rows.rate / rows.service)[:, None]
         digits = ((rows.queue_high - rows.queue) / rows.rate / rows.service)[:, None] * UNIFORM
-        # Beside its relative error a wait has an absolute one, of .015 service times.
-        error = np.hypot(WAIT_ERROR * (np.minimum(predicted, measured) + 0.015), digits)
+        # Beside its relative error a wait has an absolute one.
+        error = np.hypot(WAIT_ERROR * (np.minimum(predicted, measured) + NO_WAIT), digits)
         off = np.minimum((predicted - measured) / error, 1e3) ** 2
         off += ((rate / candidates.rows.rate[:, None] - ratio[:, None]) / RATIO_ERROR) ** 2
         # Waits of a hundredth of a service time show nothing of longer ones.

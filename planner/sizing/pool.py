@@ -15,7 +15,6 @@ import numpy as np
 from planner.demand import Candidate, Candidates, DeviceModel, Target, candidates_of_pools, read_volumes
 from planner.demand.drawn_pool import joined
 from planner.demand.kinds import COARSE, POISSON, STEADY
-from planner.demand.own_rates import at_own_rates
 from planner.demand.pooled import read_pools
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.read import steady_volumes
@@ -31,6 +30,7 @@ from planner.sizing.bounds import NORMAL_90, Correction, spaced
 from planner.sizing.bursty_pool import all_at_once, row_of
 from planner.sizing.comparison import Gain, gains, own_gains
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
+from planner.sizing.own_rates import at_own_rates
 from planner.sizing.sized import ReadCache, Sized, curve
 from planner.sizing.volume import classic_aliases
 from planner.sizing.volumes import (

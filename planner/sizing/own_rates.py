@@ -15,13 +15,13 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from planner.demand.device_model import DeviceModel
-from planner.demand.read import RATIO_ERROR, WAIT_ERROR
+from planner.demand.read import NO_WAIT, RATIO_ERROR, WAIT_ERROR
 from planner.demand.steady import Candidate
-from planner.devices import Pool, VolumeClass
 from planner.measurements import Run
 from planner.queueing.pools.result import PoolSteady
 from planner.queueing.pools.solve import solve_pools
 from planner.results import Array, Integers
+from planner.sizing.volumes import pool_of
 
 FIRST: Final = 2.5  # requesters of each I/O present, tried first
 OTHERS: Final = (5.0, 10.0, 25.0, math.inf, 1.5, 1.0)
@@ -33,7 +33,6 @@ FITS, BESIDE, ALIKE = 1.5, 2.0, 0.5
 NEARLY_OPEN: Final = 25.0  # from which on as long a queue leaves open arrivals out
 MOST_QUEUED: Final = 150.0  # I/Os, beyond which solving takes minutes
 SPREAD: Final = 0.2  # of rates and service times of volumes that are solved as equal ones, in logarithms
-NO_WAIT: Final = 0.015  # service times, the absolute error of a wait
 LEAST_THINK: Final = 1e-3  # service times
 
 
@@ -161,13 +160,6 @@ def _nearly_equal(run: Run) -> Integers:
 
 def _candidate(run: Run, found: Predicted, device_model: DeviceModel) -> Candidate:
     """Each volume by itself."""
-    columns = _demand(run.io_rate.value, run.service.value, run.queued.value, found.requesters)
-    classes = tuple(
-        VolumeClass(population=people, think_time=think, arrival_rate=rate, service_time=alone)
-        for people, think, rate, alone in zip(*columns.tolist(), found.alone.tolist(), strict=True)
-    )
-    pool = Pool(
-        classes=classes, service_time=float(found.alone.mean()), inflation=device_model.inflation,
-        redrive_time=device_model.redrive_time,
-    )  # fmt: skip
+    people, think, rate = _demand(run.io_rate.value, run.service.value, run.queued.value, found.requesters)
+    pool = pool_of(device_model, found.alone, population=people, think_time=think, arrival_rate=rate)
     return Candidate(pool=pool, residual=found.off / FITS)

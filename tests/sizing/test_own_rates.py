@@ -9,11 +9,11 @@ import pytest
 
 from planner import queueing
 from planner.demand import DeviceModel
-from planner.demand.own_rates import at_own_rates
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.need import need
+from planner.sizing.own_rates import at_own_rates
 
 LOADS = np.array([2.1, 0.9, 0.3, 0.12, 0.05, 0.05])  # devices kept busy
 SERVICES = np.array([1.0, 0.8, 1.5, 1.0, 0.7, 1.2]) * 1e-3
