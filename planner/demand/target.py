@@ -107,6 +107,15 @@ class Target:
         """Tell where the target is met."""
         return np.asarray(self.excess(rate, service, queue, no_alias, waits) <= 1.0)
 
+    def longest_wait(self, rate: Array, service: Array) -> Array:
+        """Longest mean wait that meets a target `of_waits` [s]; below zero where the service takes longer."""
+        given = (
+            self.wait, None if self.response is None else self.response - service,
+            None if self.queued is None else self.queued / rate,
+        )  # fmt: skip
+        limits = [np.broadcast_to(each, rate.shape) for each in given if each is not None]
+        return np.asarray(np.min(limits, axis=0) if limits else self.wait_share * service)
+
     def with_waits(self, factor: float) -> Target:
         """Take the same as a target for waits and queues this many times as long."""
         wait, queued = (None if each is None else each / factor for each in (self.wait, self.queued))

@@ -12,19 +12,21 @@ from typing import Final
 import numpy as np
 
 from planner.demand import DeviceModel, Target, in_words, point_and_range
-from planner.demand.drawn_pool import HIGHEST, LOWEST, DrawnPool, PoolRow
+from planner.demand.candidates import PredictedRows
+from planner.demand.drawn_pool import HIGHEST, LOWEST, MODEL_ERROR, DrawnPool, PoolRow, mean_service
 from planner.demand.pooled import read_pool_at_several, read_pools
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedDemand
-from planner.sizing.bounds import NORMAL_90, spaced
+from planner.sizing.bounds import NORMAL_90, ends_of, spaced
 from planner.sizing.comparison import Gain
 from planner.sizing.sized import ReadCache, Sized, curve, with_fails
 from planner.sizing.volumes import alike
 from planner.sizing.wording import of_bursty_pool
 
+ENOUGH: Final = 16  # aliases of one volume, with which hardly anything of it waits
 UNLIKELY: Final = 0.05  # weight of candidates whose queue has no end, up to which ends are the others'
 
 
@@ -99,8 +101,7 @@ class SizedDraws(Sized):
         The error of the rate is in proportion to the part of the queue that is gone, or that fewer aliases bring back.
         """
         pool, read = self.pool, self.pool.candidates
-        # without aliases, and with so many of one volume that hardly anything of it waits
-        each = read.predict([0, 16])
+        each = read.predict([0, ENOUGH])
         half = NORMAL_90 * _deviation(each.rate[..., 1], read.weight)
         counts, before = rows.aliases, max(float(rows.queued[0]), 1e-300)
         served = np.clip(1.0 - rows.queued / before, 0.0, 1.0)
@@ -115,12 +116,34 @@ class SizedDraws(Sized):
             better[:used] = np.minimum(better[:used], now + used * back * (now - after))
             worse[:used] += back * NORMAL_90 * _deviation(each.queue[..., 0], read.weight)
         lowest = np.where(counts < used, least, rows.io_rate)
+        worse, better = worse * math.exp(MODEL_ERROR), better * math.exp(-MODEL_ERROR)
         late = np.divide(worse, lowest, out=np.full(counts.shape, math.inf), where=lowest > 0.0)
-        slow, fast = rows.service_time + late, rows.service_time + better / rows.io_rate
-        return (
-            self.through_measured(Interval(least, rows.io_rate.copy(), most), "io_rate"),
-            self.through_measured(Interval(fast, rows.response_time.copy(), slow), "response_time"),
+        longer = NORMAL_90 * _deviation(
+            each.service[..., 1] * pool.rate[:, None] / pool.rate.sum(), read.weight
         )
+        slow = rows.service_time + longer * served + late
+        fast = rows.service_time - longer * served + better / rows.io_rate
+        found = []
+        for name, values, shift in zip(
+            ("io_rate", "response_time"), ((least, most), (fast, slow)), self._moved(each), strict=True
+        ):
+            chosen = getattr(rows, name)
+            moved = chosen * np.exp(np.multiply.outer(shift, served))
+            found.append(self.band_of(name, np.array(values), chosen, chosen, moved))
+        return found[0], found[1]
+
+    def _moved(self, each: PredictedRows) -> Array:
+        """Logarithms of rate and response with enough aliases at all `ends_of` over those of `each`, (2, ends)."""
+        read = self.pool.candidates
+        chosen = read.weight.argmax(axis=1)
+        now = np.array([each.rate, each.response])[:, np.arange(chosen.size), chosen, -1]
+        figures = []
+        for end in ends_of(read, chosen, self.device_model):
+            later, place = end.read.predict([ENOUGH]), (np.arange(end.chosen.size), end.chosen, 0)
+            moved = now.copy()
+            moved[:, end.places] = later.rate[place], later.response[place]
+            figures.append(np.log([moved[0].sum() / now[0].sum(), mean_service(*moved) / mean_service(*now)]))
+        return np.array(figures).reshape(-1, 2).T
 
     def each_alone(self) -> int | None:
         """Of the volumes, each read for itself."""

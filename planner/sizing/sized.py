@@ -280,7 +280,7 @@ class Sized(ABC):
             name=run.name, interval=run.interval, recommended=count, range=self.range,
             rule_of_thumb=self.rule_of_thumb, in_use=run.aliases, measured=tuple(each.aliases for each in self.runs),
             target=self.target, growth=self.growth, readings=named, rows=rows, rate=holding(rate, rows.io_rate),
-            response=holding(response, rows.response_time), saturated=self.saturated,
+            response=holding(self._within_range(response, rows), rows.response_time), saturated=self.saturated,
             helps=helped(rows, run.aliases, count), together=self.together, together_count=self.together_count,
             joined=run.bases > 1 and not np.isnan(run.together).any(), strain=self.residual,
             waiting=run.waiting, assumed=run.assumed, classic=self.classic(), gains=self.gains(rows, count),
@@ -288,6 +288,17 @@ class Sized(ABC):
         )  # fmt: skip
         before, after, open_yet = self.sentences(found)
         return with_sentences(self.runs, found, before, after, open_yet=open_yet)
+
+    def _within_range(self, response: Interval, rows: Performance) -> Interval:
+        """A band that says what the range of the count does: below its upper end the target may be missed, else met."""
+        if not self.target.of_waits:
+            return response
+        low, high = self.range
+        limit = rows.service_time + self.target.longest_wait(rows.io_rate, rows.service_time)
+        return Interval(
+            np.where(rows.aliases < low, response.low, np.minimum(response.low, limit)), response.value,
+            np.where(rows.aliases < high, np.maximum(response.high, limit), response.high),
+        )  # fmt: skip
 
     def _out_of_reach(self, rows: Performance) -> str:
         """Say that no count meets the target, and what the largest one brings."""

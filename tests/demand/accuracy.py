@@ -135,6 +135,30 @@ def of_pools(drawn: Sequence[PoolCase], seconds: float = 0.0, *, queues: bool = 
     )  # fmt: skip
 
 
+def within_bands(drawn: Sequence[Case | PoolCase]) -> tuple[float, float]:
+    """Share of simulated rates and responses in their bands: without aliases, with half of the need, all, two more."""
+    found = []
+    for case in drawn:
+        owner = case.volume if isinstance(case, Case) else case
+        pool, rows = (
+            isinstance(case, PoolCase),
+            np.atleast_2d(case.rows if isinstance(case, PoolCase) else case.row),
+        )
+        listing = case.listing if isinstance(case, PoolCase) else bool(case.volume.seed % 2)
+        run = run_of(rows if pool else rows.T, case.aliases, listing=listing, pool=pool)
+        device_model = DeviceModel(inflation=owner.inflation, redrive_time=owner.gap, model_error=MODEL_ERROR)
+        answer = need([(run,)], device_model)[0].answer
+        for count in {0, case.needed // 2, case.needed, case.needed + 2} - {case.aliases}:
+            if answer is None or count >= answer.rows.aliases.size:
+                continue
+            rate, service, queue, _ = owner.row(count)
+            response = ((rate * service).sum() + queue.sum()) / rate.sum()
+            bands = ((answer.rate, rate.sum()), (answer.response, response))
+            found.append([band.low[count] <= value <= band.high[count] for band, value in bands])
+    rates, responses = 100 * np.mean(found, axis=0)
+    return float(rates), float(responses)
+
+
 def _one_and_two(
     first: Sequence[Run],
     again: Callable[[int, int], Run] | None,
@@ -194,6 +218,7 @@ def print_volumes(drawn: Sequence[Case], seconds: float = 0.0, *, queues: bool =
             if chosen is not None and not chosen.any():
                 continue
             say(part, [f"{each.figures(chosen)[name]:.0f}" for name in names])
+    print_bands(drawn, plain=queues and not seconds)
 
 
 def print_pools(drawn: Sequence[PoolCase], seconds: float = 0.0, *, queues: bool = True) -> None:
@@ -206,6 +231,19 @@ def print_pools(drawn: Sequence[PoolCase], seconds: float = 0.0, *, queues: bool
         for part, chosen in {"all": None, "aliases in use": used}.items():
             if chosen is None or chosen.any():
                 say(part, [f"{each.figures(chosen)[name]:.0f}" for name in names])
+    print_bands(drawn, plain=queues and not seconds)
+
+
+def print_bands(drawn: Sequence[Case | PoolCase], *, plain: bool) -> None:
+    """How many simulated rows lie within the bands, where rows are whole."""
+    if plain:
+        say(
+            "within the bands",
+            [
+                f"{name} {share:.0f}"
+                for name, share in zip(("rate", "response"), within_bands(drawn), strict=True)
+            ],
+        )
 
 
 def say(title: str, columns: Sequence[str]) -> None:
