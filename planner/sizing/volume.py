@@ -24,7 +24,8 @@ from planner.demand import (
 )
 from planner.demand.candidates import STAGES
 from planner.demand.drawn_pool import joined
-from planner.demand.priors import FAR_FROM_SATURATED
+from planner.demand.kinds import COARSE, STEADY
+from planner.demand.priors import FAR_FROM_SATURATED, POISSON_RATIOS
 from planner.devices import Performance, Pool, Volume, VolumeClass
 from planner.errors import PlannerError
 from planner.interval import Interval
@@ -145,13 +146,32 @@ class SizedVolume(Sized):
         every = np.arange(rows.aliases.size)
         solved, keep, k = self.read.predict(every), counting(self.read), self.chosen
         moved = self._moved(self.read, every)
-        rate, response = solved.rate[0], solved.response[0]
-        return (
-            self.band_of("io_rate", rate[keep], rows.io_rate, rate[k], moved["io_rate"]),
-            self.band_of(
-                "response_time", response[keep], rows.response_time, response[k], moved["response_time"]
-            ),
-        )
+        others = self._of_other_service(every)
+        found = []
+        for name, values in (("io_rate", solved.rate[0]), ("response_time", solved.response[0])):
+            possible = np.concatenate([values[keep], others[name]])
+            found.append(self.band_of(name, possible, getattr(rows, name), values[k], moved[name]))
+        return found[0], found[1]
+
+    def _of_other_service(self, counts: Integers) -> dict[str, Array]:
+        """Rates and responses of steady demands that fit if service times vary more or less than exponential ones.
+
+        Waits are as much longer or shorter as the measured one; arrays (demands, counts), none of bursty rows.
+        """
+        run, (least, most) = self.run, POISSON_RATIOS
+        if self.measured.others or not self.measured.steady[0] or not run.queue_known:
+            return dict.fromkeys(("io_rate", "response_time"), np.empty((0, counts.size)))
+        queued = Interval(run.queued.low / most, run.queued.value, run.queued.high / least)
+        read = read_volumes(
+            run.io_rate, run.service, spaced(queued), aliases=[run.aliases], device_model=self.device_model,
+            layout=COARSE.only(STEADY),
+        )  # fmt: skip
+        fits = read.fits[0]
+        here, measured = read.predict([run.aliases]).queue[0, fits], run.total_queue.value
+        tie = np.divide(measured, here, out=np.ones_like(here), where=(here > 0.0) & (measured > 0.0))
+        solved = (read.grown(self.growth) if self.growth else read).predict(counts)
+        rate, service, queue = (each[0, fits] for each in (solved.rate, solved.service, solved.queue))
+        return {"io_rate": rate, "response_time": service + tie * queue / rate}
 
     @cached_property
     def moved_before(self) -> dict[str, Array]:

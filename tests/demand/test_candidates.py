@@ -286,6 +286,19 @@ def test_waits_that_are_longer_by_a_factor_meet_a_target_that_is_shorter_by_it()
     assert Target(response=2e-3).with_waits(1.5) == Target(response=2e-3, wait_share=0.05 / 1.5)
 
 
+def test_the_longest_wait_that_meets_a_target_is_where_nothing_is_left_of_it() -> None:
+    rate, service = np.geomspace(10.0, 5000.0, 5), np.geomspace(2e-3, 2e-4, 5)
+    for target in (
+        Target(),
+        Target(wait=2e-4),
+        Target(response=4e-3),
+        Target(queued=0.1),
+        Target(wait=2e-4, queued=0.1),
+    ):
+        queue = rate * target.longest_wait(rate, service)
+        assert target.excess(rate, service, queue) == pytest.approx(np.ones(5))
+
+
 def test_targets_of_every_sort() -> None:
     candidates = read(100.0, 1e-3, 0.5)
     default = candidates.counts()
