@@ -300,12 +300,11 @@ class _TextReader:
             what = "iostat -c prints no devices" if self.whole is None else f"this is {self.whole}"
             raise ReportError(self.path, f"{what}; {WANTED}, of Linux (sysstat)")
         for report in (report for run in self.runs for report in run.reports):
-            if self.cut is not None and report is self.runs[-1].reports[-1]:
-                continue
-            for row in report.rows.values():
-                if row.parts != len(report.parts):
-                    problem = f"{row.name} stands in some parts of the report only; {WANTED}"
-                    raise self.error(problem, row.line)
+            for row in (row for row in report.rows.values() if row.parts != len(report.parts)):
+                if report is self.runs[-1].reports[-1] and not (self.cut is None and self.blank_after):
+                    self.cut = self.cut or self.last
+                    break
+                raise self.error(f"{row.name} stands in some parts of the report only; {WANTED}", row.line)
         notes = []
         if self.ignored:
             (number, text), lines = self.ignored[0], "lines" if len(self.ignored) > 1 else "line"
@@ -318,8 +317,9 @@ class _TextReader:
         """Leave out the last report where it is cut off: within a row, or after the first devices of the one before."""
         reports = self.runs[-1].reports
         names = list(reports[-1].rows)
-        before = list(reports[-2].rows) if len(reports) > 1 else []
-        short = not self.blank_after and len(names) < len(before) and before[: len(names)] == names
+        before = reports[-2] if len(reports) > 1 else DiskReport(0, None)
+        fewer = len(names) < len(before.rows) and list(before.rows)[: len(names)] == names
+        short = (fewer and not self.blank_after) or len(reports[-1].parts) < len(before.parts)
         if self.cut is None and not short:
             return
         line = self.cut or reports[-1].line

@@ -175,8 +175,11 @@ class TestDamage:
                 if last.startswith(("dasd", "sda")) and out.text[at] != "\n":
                     assert any("cut off" in note for note in found.notes)
 
-    def test_a_file_that_ends_with_any_line_of_its_last_report_but_the_last_says_so(self) -> None:
-        text = printed(Random(11), TEXT, reports=4).text
+    @pytest.mark.parametrize("parts", [False, True])
+    def test_a_file_that_ends_with_any_line_of_its_last_report_but_the_last_says_so(
+        self, *, parts: bool
+    ) -> None:
+        text = printed(Random(11), replace(TEXT, parts=parts), reports=4).text
         whole, lines = rows(text), text.splitlines(keepends=True)
         last = max(time for time, *_ in whole)
         stamps = [k for k, line in enumerate(lines) if line.strip() and lines[k + 1].startswith("avg-cpu")]
