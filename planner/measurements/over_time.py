@@ -95,6 +95,8 @@ def runs_of(frame: pl.DataFrame, group: Group) -> RunsOverTime:
     whole = rows.of_kind(VOLUME)
     twice = ~whole & np.repeat(np.logical_or.reduceat(whole, first), ends - first)
     rate = np.where(twice, 0.0, rows.filled("io_rate"))
+    listed = np.add.reduceat(rate * rows.filled("service"), first)
+    load = [run.load if isinstance(run, Run) else own for run, own in zip(runs, listed, strict=True)]
     most_paths: Any = frame["paths"].max()
     start = frame["start"].to_numpy().astype("datetime64[us]")[first]
     return RunsOverTime(
@@ -105,7 +107,7 @@ def runs_of(frame: pl.DataFrame, group: Group) -> RunsOverTime:
         in_use=np.array(
             [run.aliases if isinstance(run, Run) else int(many) for run, many in zip(runs, aliases, strict=True)]
         ),
-        runs=runs, io_rate=np.add.reduceat(rate, first), load=np.add.reduceat(rate * rows.filled("service"), first),
+        runs=runs, io_rate=np.add.reduceat(rate, first), load=np.array(load),
         queued=queues[:, 0], thumb=queues[:, 1],
         joined=rows.joined, paths=math.nan if most_paths is None else float(most_paths),
     )  # fmt: skip

@@ -97,9 +97,14 @@ class Run:
         return np.asarray(self.service.value + self.queued.value / self.io_rate.value)
 
     @property
+    def load(self) -> float:
+        """I/Os in service, of all volumes [erlang]."""
+        return float(self.io_rate.value @ self.service.value)
+
+    @property
     def busy(self) -> float:
         """Busy share of one device, bases and aliases alike."""
-        return float(self.io_rate.value @ self.service.value) / (self.bases + self.aliases)
+        return self.load / (self.bases + self.aliases)
 
     @property
     def joined(self) -> bool:

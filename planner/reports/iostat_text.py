@@ -112,7 +112,7 @@ def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     """Read all runs of a file, and notes on what else it holds."""
     text = read_text(path, _bare(data), WANTED)
     reader = _TextReader(path, text, of_pcp=_OF_PCP.search(data) is not None)
-    for number, line in numbered(text):
+    for number, line in numbered(text.removesuffix("\n")):
         reader.take(number, line.rstrip())
     return reader.end()
 
@@ -186,8 +186,10 @@ class _TextReader:
         words = words[words[:1] == ["Timestamp"] :]
         self.name_first = words[0].rstrip(":") == "Device"
         columns = words[1:] if self.name_first else words[:-1]
+        if number == self.last and self.open:
+            self.cut = number
         for k, name in enumerate(columns):
-            if not KNOWN.fullmatch(name) or name in columns[:k]:
+            if number != self.cut and (not KNOWN.fullmatch(name) or name in columns[:k]):
                 problem = f"heading {name!r:.40} is none of iostat, or stands there twice; {WANTED}"
                 raise self.error(problem, number, text.index(name) + 1)
         if not self.runs:
@@ -288,17 +290,21 @@ class _TextReader:
             self.cut = self.last
         elif self.alone is not None:
             self.ignored.append(self.alone[:2])
+        reports = self.runs[-1].reports if self.runs else []
+        begun = self.after_cpu or (self.time is not None and not self.of_pcp)
+        if begun and reports and all(report.parts for report in reports):
+            self._without_table(self.last)
+            self.cut = self.last
         self.runs = [run for run in self.runs if any(report.parts for report in run.reports)]
         if not self.runs:
             what = "iostat -c prints no devices" if self.whole is None else f"this is {self.whole}"
             raise ReportError(self.path, f"{what}; {WANTED}, of Linux (sysstat)")
         for report in (report for run in self.runs for report in run.reports):
-            if self.cut is not None and report is self.runs[-1].reports[-1]:
-                continue
-            for row in report.rows.values():
-                if row.parts != len(report.parts):
-                    problem = f"{row.name} stands in some parts of the report only; {WANTED}"
-                    raise self.error(problem, row.line)
+            for row in (row for row in report.rows.values() if row.parts != len(report.parts)):
+                if report is self.runs[-1].reports[-1] and not (self.cut is None and self.blank_after):
+                    self.cut = self.cut or self.last
+                    break
+                raise self.error(f"{row.name} stands in some parts of the report only; {WANTED}", row.line)
         notes = []
         if self.ignored:
             (number, text), lines = self.ignored[0], "lines" if len(self.ignored) > 1 else "line"
@@ -311,8 +317,9 @@ class _TextReader:
         """Leave out the last report where it is cut off: within a row, or after the first devices of the one before."""
         reports = self.runs[-1].reports
         names = list(reports[-1].rows)
-        before = list(reports[-2].rows) if len(reports) > 1 else []
-        short = not self.blank_after and 0 < len(names) < len(before) and before[: len(names)] == names
+        before = reports[-2] if len(reports) > 1 else DiskReport(0, None)
+        fewer = len(names) < len(before.rows) and list(before.rows)[: len(names)] == names
+        short = (fewer and not self.blank_after) or len(reports[-1].parts) < len(before.parts)
         if self.cut is None and not short:
             return
         line = self.cut or reports[-1].line

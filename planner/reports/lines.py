@@ -20,7 +20,7 @@ LINE_FEED, FORM_FEED, TAB, DELETE, BLANK = 10, 12, 9, 127, 32
 TWO_BYTES: Final = (b"\xff\xfe", b"\xfe\xff")  # first bytes of text with two bytes a character
 PACKED: Final = (  # how files begin that hold others, and the way out
     (rb"\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|LZIP|7z\xbc\xaf|:CFF|(?s:.{257})ustar",
-     "compressed, or several files in one: expected it unpacked (gunzip, bunzip2, xz -d, tar -x, vmarc unpk)"),
+     "compressed, or several files in one: expected it unpacked (gunzip, bunzip2, xz -d, zstd -d, tar -x, vmarc unpk)"),
     (rb"PK\x03\x04|\xd0\xcf\x11\xe0", "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"),
 )  # fmt: skip
 END_OF_FILE: Final = b"\x1a"

@@ -324,8 +324,11 @@ class Scanner:
             raise self.lines.line(index).error(self.path, STRAY_ROW)
 
     def _refuse_tables(self, line: Line) -> None:
-        """Refuse a table that does not stand below a head of its own: its interval is unknown."""
-        if device.is_header(line):
+        """Refuse a table that does not stand below a head of its own: its interval is unknown.
+
+        The log of one device (FCX168), on its own page, has times in place of addresses.
+        """
+        if device.is_header(line) and (self.page is None or device.NAMES[0] in line.text):
             raise line.error(self.path, device.NO_HEAD)
         self._refuse_data_spaces(line)
 

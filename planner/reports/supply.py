@@ -11,7 +11,8 @@ A counter that is lower than before has wrapped, has started again, or is an err
 * Otherwise all counters of the record started again: each fell or had stood at 0, and the first of them, which counts
   events, has since counted no more than its fastest step elsewhere allows. What it counted before, after the last
   record, is lost; what it shows was counted since.
-* Anything else is an error. So is a restart where no other step shows how fast the counter is.
+* Anything else is an error. So is a restart where no other step shows how fast the counter is, and a counter that rises
+  faster than `MOST_A_SECOND`: a digit of it is lost.
 
 Volume counters (MRIODDEV) are what each volume did, by its base and all its aliases: the fields IODDEV_SC... of a base
 tell what the base device did, IODDEV_PAV... what all aliases did on its behalf; times are in units of 128 microseconds.
@@ -48,6 +49,7 @@ ONE_RECORD: Final = "has one record only; two are needed to see what it counts."
 OFTEN: Final = 0.25  # share of intervals with a restart above which the columns cannot be such counters
 WRAP_SLACK: Final = 10.0
 BLIND_WRAP: Final = COUNTER_SIZE / 100
+MOST_A_SECOND: Final = 2e6  # units of 128 microseconds, of 256 aliases that are always busy; events are fewer
 USUAL: Final = (0.5, 1.5)  # an interval of a length between these times the usual one is not a gap
 
 
@@ -102,9 +104,13 @@ def steps_of(
 ) -> Steps:
     """Tell what the counters in some columns counted between some rows of a table."""
     try:
-        return steps(counters, elapsed)
+        found = steps(counters, elapsed)
     except Backwards as error:
         raise table.error(int(rows[error.record]), names[error.counter], f"{error}{hint}") from None
+    for counter, step in np.argwhere(found.counted > MOST_A_SECOND * elapsed)[:1].tolist():
+        problem = f"rises by {found.counted[counter, step]} in {elapsed[step]:g} s: expected at most 2,000,000 a second"
+        raise table.error(int(rows[step + 1]), names[counter], f"{problem}; is a digit lost?")
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

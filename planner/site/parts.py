@@ -155,7 +155,7 @@ def chosen(
 ) -> list[Group]:  # fmt: skip
     """Groups that are asked for: of this pool, or all; a refusal names `others`, and whether the pool was `lost`."""
     if not groups and not others:
-        wanted = "devices or volumes with intervals"
+        wanted = "ECKD base devices, or volumes, with intervals"
         raise (
             source.without(wanted)
             if isinstance(source, Measured)

@@ -210,7 +210,7 @@ SAID = {
     "growth nowhere.csv --horizon 1 --limit 2": "--horizon = '1': expected a time from a day",
     "site nowhere.csv --since 2026-03-01 --meet 95%": "--since and --meet = 'together': expected one of them",
     "site nowhere.csv --since 2026-03-01 --allow-missing": "--since and --allow-missing = 'together': expected one",
-    "site {}/../docs/examples/smf78-3.csv": "smf78-3.csv': expected devices or volumes with intervals; found",
+    "site {}/../docs/examples/smf78-3.csv": "smf78-3.csv': expected ECKD base devices, or volumes, with intervals;",
     "growth {}/../docs/examples/smf78-3.csv": "smf78-3.csv': expected volumes or storage with dates over several",
     "aliases supply {}/../docs/examples/lsdasd.txt": "lsdasd says who shares a pool, not what was measured: give it by",
     "aliases volume {}/../docs/examples/volume-counters.csv": "service time of 522A = 1.52727 ms: expected at most",

@@ -141,6 +141,14 @@ def test_sums_are_those_of_the_runs(name: str) -> None:
             assert pool.in_use[k] + np.ceil(np.round(pool.thumb[k], 6)) == run.rule_of_thumb
 
 
+def test_the_response_is_the_measured_one_where_no_service_time_was() -> None:
+    none = {f"{name}{end}": None for name in ("service", "queued") for end in schema.ENDS}
+    frame = responding(tables()["bursty"]).with_columns(**none, kind=pl.lit(VOLUME))
+    (pool,) = pools(frame)
+    present = frame.group_by("start").agg((pl.col("response") * pl.col("io_rate")).sum()).sort("start")
+    assert pool.response * pool.io_rate == pytest.approx(present["response"].to_numpy(), rel=1e-9)
+
+
 def test_an_interval_that_contradicts_itself_leaves_the_others() -> None:
     (pool,) = pools(tables()["some queues missing"])
     wrong = [k for k, run in enumerate(pool.runs) if isinstance(run, ReportError)]

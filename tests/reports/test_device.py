@@ -114,7 +114,9 @@ def test_pages_of_other_reports_are_passed_over(file: Path) -> None:
         HEAD.replace("FCX108", "FCX134").replace("DEVICE", "DSPACESH")
         + "\n SYSTEM   PTRM0000   0 .0 .0 524k\n"
     )
-    assert [len(listing.rows) for listing in read(file, other + VOLUME + other + POOL)] == [3, 16]
+    log = HEAD.replace("FCX108", "FCX168") + "\n Time      I/O Avoid Pend Disc Conn Serv Resp CUWt Qued\n"
+    log += " 10:01:00  620    .0   .2   .2  1.0  1.4  2.4   .0  .62\n"
+    assert [len(listing.rows) for listing in read(file, other + VOLUME + log + POOL)] == [3, 16]
 
 
 def test_a_repeated_head_continues_the_listing(file: Path) -> None:

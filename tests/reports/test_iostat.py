@@ -175,6 +175,23 @@ class TestDamage:
                 if last.startswith(("dasd", "sda")) and out.text[at] != "\n":
                     assert any("cut off" in note for note in found.notes)
 
+    @pytest.mark.parametrize("parts", [False, True])
+    def test_a_file_that_ends_with_any_line_of_its_last_report_but_the_last_says_so(
+        self, *, parts: bool
+    ) -> None:
+        text = printed(Random(11), replace(TEXT, parts=parts), reports=4).text
+        whole, lines = rows(text), text.splitlines(keepends=True)
+        last = max(time for time, *_ in whole)
+        stamps = [k for k, line in enumerate(lines) if line.strip() and lines[k + 1].startswith("avg-cpu")]
+        for end in range(stamps[-1] + 1, len(lines)):
+            cut = "".join(lines[:end])
+            for content in (cut, cut.removesuffix("\n")):
+                if rows(content) != whole:
+                    assert rows(content) == [row for row in whole if row[0] != last]
+                    assert any(
+                        "cut off in report 4" in note for note in read_iostat("given", content.encode()).notes
+                    )
+
     @pytest.mark.parametrize(
         ("content", "match"),
         [

@@ -115,6 +115,10 @@ BAD = {
     "fails backwards": (
         ("0,3,1000,50,0,8,8", "60,3,2000,90,0,8,8", "120,3,3000,70,0,8,8"), HEADER, "IODHPP_HPPFAILS", 4, 12,
     ),
+    "a digit lost": (
+        ("0,3,4293000000,0,1,8,8", "60,3,493010000,0,1,8,8", "120,3,4293020000,0,1,8,8"),
+        HEADER, "at most 2,000,000 a second", 3, 6,
+    ),
     "two records backwards": (("0,3,2000,0,1,8,8", "60,3,1900,0,1,8,8"), HEADER, "runs backwards", 3, 6),
     "counts since the record before": (
         tuple(f"{60 * k},3,{n},0,1,8,8" for k, n in enumerate((50, 100, 40, 90, 30, 70))),

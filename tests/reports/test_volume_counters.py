@@ -264,7 +264,7 @@ def test_members_that_cannot_be(case: str, tmp_path: Path) -> None:
 
 
 def test_counters_of_two_systems_are_refused_and_one_is_named(tmp_path: Path) -> None:
-    rows = [("VM1", time, "522A", *(part * time for part in EXAMPLE), 0) for time in (0, 1)]
+    rows = [("VM1", time, "522A", *(part * (time > 0) for part in EXAMPLE), 0) for time in (0, 60)]
     path = written(tmp_path, *rows, header=f"system,{HEADER}")
     assert read(path).devices["system"].to_list() == ["VM1"]
     path = written(tmp_path, rows[0], ("VM2", *rows[1][1:]), header=f"system,{HEADER}")

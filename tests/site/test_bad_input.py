@@ -13,7 +13,7 @@ import pytest
 
 from planner.cli import main
 from planner.demand import DeviceModel, Target
-from planner.errors import ReportError
+from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.measurements.choose import groups_of, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
@@ -53,6 +53,17 @@ def without_queues(days: Measured, where: pl.Expr) -> Measured:
         pl.when(~where).then(pl.col(name)).alias(name) for name in ("queued_low", "queued", "queued_high")
     ]
     return replace(days, devices=days.devices.with_columns(unknown))
+
+
+def test_disks_that_are_no_dasd_are_refused_as_such(days: Measured) -> None:
+    """They have dates and intervals: to ask for these would send a reader of iostat the wrong way."""
+    disks = replace(
+        days, devices=days.devices.with_columns(kind=pl.lit("other"), pool=pl.lit(None, dtype=pl.String))
+    )
+    with pytest.raises(InputError, match="expected ECKD base devices, or volumes, with intervals"):
+        site(disks)
+    with pytest.raises(InputError, match=r"\(the devices are no DASD\)"):
+        site_growth(disks, GIVEN)
 
 
 def notes_of(devices: pl.DataFrame, pool: str) -> str:

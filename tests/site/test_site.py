@@ -195,7 +195,7 @@ def test_unknown_pools_and_shares_are_refused(frame: pl.DataFrame) -> None:
         site(frame, pool="P9")
     with pytest.raises(InputError, match="meet"):
         site(frame, meet="0%")
-    with pytest.raises(InputError, match="devices or volumes"):
+    with pytest.raises(InputError, match="devices, or volumes"):
         site(schema.empty(schema.DEVICES))
 
 

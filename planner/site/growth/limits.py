@@ -119,8 +119,9 @@ def site_growth(
 def _nothing(measured: Measured, problems: Sequence[str]) -> PlannerError:
     """Say what is wrong with measurements of which no load has an answer."""
     if not problems:
-        rows = measured.devices.height + measured.storage.height
-        return measured.without(f"{NOT_MEASURED}{' (no interval has a date)' if rows else ''}")
+        dates = [*measured.devices["start"], *measured.storage["start"]]
+        why = "the devices are no DASD" if any(dates) else "no interval has a date"
+        return measured.without(f"{NOT_MEASURED} ({why})" if dates else NOT_MEASURED)
     files = measured.frame["file"].drop_nulls().unique(maintain_order=True).to_list() or ["data frame"]
     more = f" and {counted(len(files) - 1, 'further file')}" if len(files) > 1 else ""
     return ReportError(f"{files[0]}{more}", "; ".join(each.rstrip(".") for each in problems))
