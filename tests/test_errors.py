@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from planner import advice, supply, system
+from planner.advice.disk import Setting
 from planner.advice.paging import Load
 from planner.errors import (
     CalibrationError,
@@ -87,6 +88,10 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "read_share as text": (lambda: advice.channel_programs(64, "30%"), "read_share = '30%'"),
     "data_rate as text": (lambda: advice.channel_programs(64, 0.3, data_rate="50MB/s"), "data_rate = '50MB/s'"),
     "several page rates": (lambda: Load(page_rate=[1000, 2000]), "page_rate = [1000, 2000] 1/s"),
+    "several hit ratios": (
+        lambda: advice.disk_rates(Setting(workload="xedit", hit_ratio=[0.1, 0.9])),
+        "hit_ratio = [0.1, 0.9]",
+    ),
     "no system": (lambda: system.solve(None), "system = None"),
     "settings of numbers": (lambda: system.solve(XIV, [3]), "settings = [3]"),
     "no settings": (lambda: system.solve(XIV, None), "settings = None"),
