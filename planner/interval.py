@@ -46,8 +46,8 @@ class Interval:
     def printed(cls, digits: str, factor: float = 1.0) -> Self:
         """Read decimal digits: all numbers that round to them.
 
-        >>> Interval.printed("1.84")
-        Interval(low=1.835, value=1.84, high=1.845)
+        >>> Interval.printed("755")
+        Interval(low=754.5, value=755.0, high=755.5)
         """
         return cls.around(float(digits), half_digit(digits)) * factor
 

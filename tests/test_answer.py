@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import dataclass
 
 import pytest
 
 import planner
-from planner import render
+from planner import render, supply, whatif
 from planner.answer import Answer
+from planner.measurements.over_time import read_supplies
+from tests.checkout import ROOT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,3 +71,12 @@ def test_a_dictionary_holds_what_json_prints() -> None:
     for numbers in ({}, {"queue": 0.3}, {"queue": [1.84, float("nan")]}):
         found = planner.aliases(rate="755/s", service="1.3ms", **numbers).to_dict()
         assert json.loads(render.to_json(found)) == found
+
+
+def test_answers_with_arrays_can_be_compared() -> None:
+    """A list of answers can be searched: a comparison that numpy cannot decide is none of theirs."""
+    answers = [whatif.predict("hyperpav", {"aliases": 8}, over={"volumes": (1, 8)}),
+               supply.judge(read_supplies(ROOT / "notebooks" / "supply-counters.csv"))]  # fmt: skip
+    for answer in answers:
+        assert answer in answers
+        assert answer not in [copy.copy(answer), None]

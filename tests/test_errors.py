@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import date, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from planner import advice, supply, system
+from planner.advice.disk import Setting
+from planner.advice.paging import Load
 from planner.errors import (
     CalibrationError,
     ConvergenceError,
@@ -16,6 +21,10 @@ from planner.errors import (
     PlannerError,
     ReportError,
 )
+from planner.site.example import example_series
+from planner.site.growth import growth
+from planner.site.question import site
+from planner.site.series import Daily, read_series
 
 
 def test_input_error_names_argument_value_unit_and_what_is_wanted() -> None:
@@ -63,3 +72,54 @@ def test_errors_are_built_in_ones_too_and_know_their_exit_code(
     assert issubclass(kind, PlannerError)
     assert issubclass(kind, builtin)
     assert kind.exit_code == exit_code
+
+
+XIV = system.template("xiv")
+CALLS: dict[str, tuple[Callable[[], object], str]] = {
+    "limit as text": (lambda: growth(series(), "5000"), "limit = '5000'"),
+    "limit true": (lambda: growth(series(), True), "limit = True"),
+    "rate as text": (lambda: growth(series(), 5000, rate="20%"), "rate = '20%'"),
+    "horizon as text": (lambda: growth(series(), 5000, horizon="18months"), "horizon = '18months'"),
+    "event as text": (lambda: growth(series(), 5000, events=["2027-03-01:+30%"]), "events = '2027"),
+    "a time, no day": (lambda: growth(series(), 5000, events=[(datetime(2027, 3, 1), 1.3)]), "events = (datetime"),
+    "one event alone": (lambda: growth(series(), 5000, events=(date(2027, 3, 1), 1.3)), "events = datetime.date"),
+    "factor as text": (lambda: growth(series(), 5000, events=[(date(2027, 3, 1), "30%")]), "events = "),
+    "a frame, no series": (lambda: growth(example_series(days=40, seed=1), 5000), "daily = 'DataFrame'"),
+    "read_share as text": (lambda: advice.channel_programs(64, "30%"), "read_share = '30%'"),
+    "data_rate as text": (lambda: advice.channel_programs(64, 0.3, data_rate="50MB/s"), "data_rate = '50MB/s'"),
+    "several page rates": (lambda: Load(page_rate=[1000, 2000]), "page_rate = [1000, 2000] 1/s"),
+    "several hit ratios": (
+        lambda: advice.disk_rates(Setting(workload="xedit", hit_ratio=[0.1, 0.9])),
+        "hit_ratio = [0.1, 0.9]",
+    ),
+    "no system": (lambda: system.solve(None), "system = None"),
+    "settings of numbers": (lambda: system.solve(XIV, [3]), "settings = [3]"),
+    "no settings": (lambda: system.solve(XIV, None), "settings = None"),
+    "no source": (lambda: site([]), "source = []"),
+    "counters unread": (lambda: supply.judge("counters.csv"), "pools = 'counters.csv'"),
+    "listing unread": (lambda: advice.storage_usage("MY.listing"), "listings = 'MY.listing'"),
+    "bytes for GB": (lambda: advice.frame_budget(in_use=256, resident_pages=50), "in_use = 256 bytes"),
+}  # fmt: skip
+
+
+def series() -> Daily:
+    return read_series(example_series(days=40, seed=1))
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_a_question_cannot_take_is_refused_by_its_name(name: str) -> None:
+    call, said = CALLS[name]
+    with pytest.raises(InputError) as refused:
+        call()
+    assert str(refused.value).startswith(said)
+
+
+def test_numbers_of_numpy_and_single_texts_are_taken_as_those_of_python(tmp_path: Path) -> None:
+    daily = series()
+    assert growth(daily, np.int64(5000)).headline == growth(daily, 5000).headline
+    assert advice.channel_programs(np.float64(64), 0.3).headline == advice.channel_programs(64, 0.3).headline
+    more = system.solve(XIV, ["storage.real=1088GiB"])
+    assert system.solve(XIV, "storage.real=1088GiB").to_dict() == more.to_dict()
+    path = tmp_path / "my.csv"
+    path.write_text("processors,itr\n1,10.0\n2,19.0\n3,27.0\n", encoding="utf-8")
+    assert advice.scaling(str(path)).headline == advice.scaling(path).headline

@@ -14,7 +14,7 @@ from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import Quantity, column
-from planner.units import MEGABYTE, MILLISECOND, ends, given, percent, readable
+from planner.units import MEGABYTE, MILLISECOND, ends, given, is_number, percent, readable
 
 MODEL: Final = "channel-program"
 WAYS: Final = {True: "fast", False: "slow"}
@@ -200,11 +200,11 @@ def channel_programs(
     >>> round(float(channel_programs(64, 0.7).time_per_mb.value) * 1e3, 2)
     2.18
     """
-    if data_rate is not None and not 0 < data_rate < float("inf"):
+    if data_rate is not None and not (is_number(data_rate) and 0 < data_rate < float("inf")):
         raise InputError("data_rate", data_rate, "a finite number above zero", "bytes/s")
     model = library.read_model(MODEL)
     costs = ChannelProgram.from_model(model)
     costs.time_per_mb(bits, fast=fast, read_share=read_share)  # refuses bits and share
     return CcwAnswer(
-        costs=costs, model=model, bits=bits, fast=fast, read_share=read_share, data_rate=data_rate
+        costs=costs, model=model, bits=int(bits), fast=fast, read_share=read_share, data_rate=data_rate
     )

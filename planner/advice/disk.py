@@ -17,7 +17,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.results import Array
-from planner.units import MEGABYTE, MICROSECOND, ends, given, readable
+from planner.units import MEGABYTE, MICROSECOND, ends, given, is_number, readable
 
 WORKLOADS: Final = {
     "xedit": ("eckd-minidisk", "emulated-fba"),
@@ -269,6 +269,8 @@ def disk_rates(setting: Setting, kinds: Sequence[str] = ()) -> DiskAnswer:
     InputError
         An unknown workload or kind, or a number outside its domain.
     """
+    if not is_number(setting.hit_ratio):
+        raise InputError("hit_ratio", setting.hit_ratio, "one number from 0 to 1")
     paths = disk_paths(setting.workload, kinds)
     rows = tuple(
         DiskRow(kind=kind, mode=mode, path=path, at=setting.solve(path, mode), setting=setting,

@@ -19,7 +19,7 @@ from planner.interval import Interval
 from planner.queueing import checks
 from planner.queueing._roots import increasing_root
 from planner.results import Array
-from planner.units import MILLISECOND, given, readable
+from planner.units import MILLISECOND, given, is_number, readable
 
 PAGING_KINDS: Final = ("eckd", "emulated-fba", "xiv-serialized", "xiv-concurrent")
 LONGEST_RESPONSE: Final = 2.0  # default target, in service times: the wait may equal the service
@@ -100,6 +100,8 @@ class Load:
         """Refuse an invalid load."""
         for name, unit in (("page_rate", "1/s"), ("target", "s")):
             if (value := getattr(self, name)) is not None:
+                if not is_number(value):
+                    raise InputError(name, value, "one number", unit)
                 checks.positive(name, value, unit)
         if self.guests is not None:
             checks.count("guests", self.guests)

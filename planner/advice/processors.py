@@ -279,7 +279,7 @@ class Scaling(Answer):
 
 
 def scaling(
-    configurations: Sequence[MeasuredConfiguration] | Path | None = None,
+    configurations: Sequence[MeasuredConfiguration] | Path | str | None = None,
     counts: Sequence[int] = (),
     *,
     real_storage: float | None = None,
@@ -290,7 +290,7 @@ def scaling(
 
     Parameters
     ----------
-    configurations : sequence of Configuration, or Path, optional
+    configurations : sequence of MeasuredConfiguration, Path or str, optional
         At least three, with different numbers of processors, or a CSV file with them; by default the published ones of
         z/VM 5.3.
     counts : sequence of int, optional
@@ -337,8 +337,8 @@ def scaling(
     older: tuple[MeasuredConfiguration, ...] = ()
     if configurations is None:
         rows, older = published(), published("5.2")
-    elif isinstance(configurations, Path):
-        rows = read_configurations(configurations)
+    elif isinstance(configurations, Path | str):
+        rows = read_configurations(Path(configurations))
     else:
         rows = tuple(configurations)
     model = _model(rows, fit_processors)

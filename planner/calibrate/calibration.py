@@ -177,7 +177,7 @@ class Outlier:
     second: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fit(Calibration):
     """A model fitted to runs of volumes and pools.
 

@@ -15,7 +15,7 @@ from planner.library import Model
 from planner.quantity import Quantity
 from planner.queueing import checks
 from planner.results import Array
-from planner.units import MEGABYTE
+from planner.units import MEGABYTE, is_number
 
 KIND: Final = "channel-program"
 WIDTHS: Final = (31, 64)
@@ -101,7 +101,7 @@ class ChannelProgram:
         """
         if bits not in WIDTHS:
             raise InputError("bits", bits, "31 or 64")
-        if not 0 <= read_share <= 1:
+        if not is_number(read_share) or not 0 <= read_share <= 1:
             raise InputError("read_share", read_share, "a share from 0 to 1")
         ssch = self.ssch_time if bits == min(WIDTHS) else 2 * (self.ssch_time + self.ssch_64_time)
         written = ssch + (self.fast_ccw_time if fast else self.slow_ccw_time)

@@ -36,8 +36,8 @@ BEYOND: Final = {
 def size(argument: str, value: float | str) -> int:
     """Read a size in bytes, or as text with its unit."""
     number = units.parse(value, "storage", argument=argument) if isinstance(value, str) else value
-    if not units.is_number(number) or not 0 < number < math.inf or math.ceil(number) > LARGEST:
-        wanted = "a size above zero, such as 256 * 2**30 or '256GB', at most 2**64 bytes"
+    if not units.is_number(number) or not FRAME <= number < math.inf or math.ceil(number) > LARGEST:
+        wanted = "a size above zero and of a page (4096) at least, such as 256 * 2**30 or '256GB', at most 2**64 bytes"
         raise InputError(argument, value, wanted, "bytes")
     return math.ceil(number)
 

@@ -34,7 +34,7 @@ MOST_IN_USE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measured:
     """What was read, as tables of `planner.reports.schema`; docs/formats.md explains their columns.
 

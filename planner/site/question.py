@@ -54,6 +54,8 @@ def site(
     **asked: Any,
 ) -> SiteAnswer:
     """Find what every pool or volume needs over its days; `asked` is what `parts_of` takes."""
+    if isinstance(source, (list, tuple)) and not source:
+        raise InputError("source", source, "at least one file or data frame")
     share = units.share(meet, "meet", zero=False)
     if share > 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -42,7 +43,7 @@ BLIND: Final = 0.9  # share of fails above which the counters hardly show how ma
 Needed = tuple[int | None, int | None, int | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolAnswer:
     """What the counters of one pool say.
 
@@ -112,7 +113,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SupplyAnswer(Answer):
     """Verdicts on several pools: `pools`, and `no_alias`, the largest share of tries that may fail."""
 
@@ -226,8 +227,8 @@ def judge(
     """
     if not 0.0 < no_alias < 1.0:
         raise InputError("no_alias", no_alias, "a share above 0 and below 1")
-    if not pools:
-        raise InputError("pools", [], "at least one pool")
+    if not pools or isinstance(pools, Path | str):
+        raise InputError("pools", pools or [], "at least one pool, as `read_supplies` of a file returns it")
     known = volumes or {}
     if known and device_model is None:
         raise InputError("device_model", None, "the model of the volumes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from planner.errors import InputError
 from planner.quantity import vary
@@ -21,14 +22,14 @@ __all__ = [
 ]  # fmt: skip
 
 
-def solve(system: System | Path | str, settings: Sequence[str] = ()) -> SystemAnswer:
+def solve(system: System | Path | str, settings: Sequence[str] | str = ()) -> SystemAnswer:
     """Solve a system: one answer for storage, paging, devices, processors and throughput.
 
     Parameters
     ----------
     system : System or Path or str
         A system, its file, or the text of one (with a line feed).
-    settings : sequence of str, optional
+    settings : sequence of str, or str, optional
         Changes, as ``storage.real=1088GiB``.
 
     Returns
@@ -59,20 +60,22 @@ def solve(system: System | Path | str, settings: Sequence[str] = ()) -> SystemAn
     >>> round(answer.found.throughput.value, -3), answer.found.miss_ratio.basis
     (697000.0, 'predicted')
     """
-    asked = _asked(system, settings)
+    asked = _asked(system, _texts("settings", settings))
     return SystemAnswer(system=asked, found=figures([asked], elastic=True)[0])
 
 
-def whatif(system: System | Path | str, ranges: Sequence[str], settings: Sequence[str] = ()) -> SystemGrid:
+def whatif(
+    system: System | Path | str, ranges: Sequence[str] | str, settings: Sequence[str] | str = ()
+) -> SystemGrid:
     """Solve a system over a grid.
 
     Parameters
     ----------
     system : System or Path or str
         A system, its file, or the text of one.
-    ranges : sequence of str
+    ranges : sequence of str, or str
         What varies, as ``guests.count=10:40:2``; every combination is asked.
-    settings : sequence of str, optional
+    settings : sequence of str, or str, optional
         Changes that all share.
 
     Returns
@@ -94,6 +97,7 @@ def whatif(system: System | Path | str, ranges: Sequence[str], settings: Sequenc
     >>> whatif(template("xiv"), ["guests.count=16:17"]).table().columns[1].values[1] < 6e6
     True
     """
+    ranges, settings = _texts("ranges", ranges), _texts("settings", settings)
     asked = _asked(system, settings)
     found = [parse_range(asked, text) for text in ranges]
     if not found:
@@ -103,9 +107,19 @@ def whatif(system: System | Path | str, ranges: Sequence[str], settings: Sequenc
     return over(asked, found)
 
 
+def _texts(argument: str, given: Any) -> list[str]:
+    """Settings or ranges; one may stand alone."""
+    texts = [given] if isinstance(given, str) else list(given) if isinstance(given, Sequence) else None
+    if texts is None or not all(isinstance(text, str) for text in texts):
+        raise InputError(argument, given, "texts such as ['storage.real=1088GiB']")
+    return texts
+
+
 def _asked(system: System | Path | str, settings: Sequence[str]) -> System:
     """The system of a file or a text, with its settings; it has guests."""
     if not isinstance(system, System):
+        if not isinstance(system, Path | str):
+            raise InputError("system", system, "a system, its file or the text of one")
         is_text = isinstance(system, str) and "\n" in system
         system = parse_system(str(system)) if is_text else read_system(system)
     system = apply(system, settings)

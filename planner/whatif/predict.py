@@ -112,7 +112,7 @@ def _known(key: str, kind: str) -> Quantity:
     return known[key]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Prediction(Answer):
     """Predictions of a model.
 

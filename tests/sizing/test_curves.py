@@ -775,7 +775,7 @@ def test_the_error_of_the_model_and_of_its_calibration_widens_the_bands_of_burst
 def test_requesters_with_even_service_times_lie_within_the_bands(people: int, think: float) -> None:
     """They wait as briefly as fewer ones with exponential service, whose rate would rise further.
 
-    Nearly: within 1 % of the rate and 3 % of the response, which were off by up to 20 %.
+    Nearly: within 2 % of the rate and 3 % of the response, which were off by up to 20 %.
     """
 
     def simulated(aliases: int) -> Array:
@@ -790,5 +790,5 @@ def test_requesters_with_even_service_times_lie_within_the_bands(people: int, th
     for aliases in (1, 2, 3):
         (rate,), (service,), (queue,) = simulated(aliases)
         response = 1e-3 * (service + queue / rate)
-        assert 0.99 * found.answer.rate.low[aliases] <= 1000.0 * rate <= found.answer.rate.high[aliases]
+        assert 0.98 * found.answer.rate.low[aliases] <= 1000.0 * rate <= found.answer.rate.high[aliases]
         assert 0.97 * found.answer.response.low[aliases] <= response <= found.answer.response.high[aliases]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render, style
@@ -212,6 +213,8 @@ def storage_usage(
     >>> usage.latest.spaces, usage.latest.in_use.value / 2**20
     (1, 317500.0)
     """
+    if isinstance(listings, Path | str):
+        raise InputError("listings", str(listings), "what `planner.read` of the file returns")
     if not isinstance(listings, Sequence):
         listings = _listings(listings)
     if not listings:

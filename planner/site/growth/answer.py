@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any, ClassVar, Final
@@ -31,7 +31,7 @@ from planner.site.growth.draws import TrendDraws
 from planner.site.growth.model import YEAR
 from planner.site.series import WEEKDAYS, Daily, SeriesLabel
 from planner.sizing.gaps import Gaps, all_missing, all_notes, first_words, worst_code
-from planner.units import ends, given, percent, readable
+from planner.units import ends, given, is_number, percent, readable
 
 MOST_LOADS: Final = 12  # whose levels, shifts and patterns the text shows
 NAMED: Final = 5  # days or series that a sentence lists
@@ -218,6 +218,8 @@ def growth(
     Each series is a straight line times a weekly pattern with level shifts and month ends, and noise that is correlated
     from day to day; intervals hold what all of these leave open (docs/growth.md).
     """
+    if not isinstance(daily, Daily):
+        raise InputError("daily", type(daily).__name__, "what `planner.site.series.read_series` returns")
     limits = _limits(limit, len(daily.series))
     goals = [
         Goal.at(k, measured, None, limit)
@@ -261,12 +263,14 @@ def future_of(
 
 def _limits(limit: float | Sequence[float | None] | None, series: int) -> list[float | None]:
     """One limit a series."""
-    each = [limit] * series if limit is None or isinstance(limit, (int, float)) else list(limit)
+    each = list(limit) if isinstance(limit, Iterable) and not isinstance(limit, str) else [limit] * series
     if len(each) != series:
         raise InputError("limit", f"{len(each)} limits", f"one, or one for each of {series} series")
     for value in each:
-        if value is not None and not (np.isfinite(value) and value > 0):
-            raise InputError("limit", value, "a finite number above zero")
+        if value is not None and not (is_number(value) and 0 < value < math.inf):
+            raise InputError(
+                "limit", value, "a finite number above zero, in the unit of the series, such as 5000"
+            )
     return [None if value is None else float(value) for value in each]
 
 

@@ -18,6 +18,7 @@ from planner.results import Array, Integers
 from planner.site.growth.draws import TrendDraws, fit_days, short_fit
 from planner.site.growth.model import TINY, YEAR
 from planner.site.series import Daily, SeriesLabel
+from planner.units import is_number
 
 NEVER = np.inf
 
@@ -181,16 +182,22 @@ def parse_limit(text: str) -> float:
 
 def check_given(rate: float | None, events: Sequence[tuple[date, float]], horizon: int, last: date) -> None:
     """Refuse a rate, events and a horizon that make no sense."""
-    if rate is not None and not (math.isfinite(rate) and rate > -1):
-        raise InputError("growth", rate, "a finite share a year above -1")
-    if not 1 <= horizon <= FARTHEST:
-        raise InputError("horizon", horizon, f"1 to {FARTHEST}", "days")
-    for day, factor in events:
-        if not (math.isfinite(factor) and factor > 0):
-            raise InputError("event", factor, "a factor above zero")
-        if day <= last:
-            wanted = f"a day after the last measured one, {last}: what came before is in the measurements"
-            raise InputError("event", str(day), wanted)
+    if rate is not None and not (is_number(rate) and -1 < rate < math.inf):
+        raise InputError("rate", rate, "a finite share a year above -1, such as 0.2 for 20 %")
+    if not (is_number(horizon) and 1 <= horizon <= FARTHEST and horizon % 1 == 0):
+        raise InputError("horizon", horizon, f"whole days from 1 to {FARTHEST}", "days")
+    for event in events:
+        match event:
+            case (date() as day, factor) if type(day) is date and is_number(factor) and 0 < factor < math.inf:
+                if day <= last:
+                    wanted = (
+                        f"a day after the last measured one, {last}: what came before is in the measurements"
+                    )
+                    raise InputError("event", str(day), wanted)
+            case _:
+                raise InputError(
+                    "events", event, "pairs of a day and a factor above zero: [(date(2027, 3, 1), 1.3)]"
+                )
 
 
 Verdict = Literal["already", "within horizon", "not within horizon", "too few days"]

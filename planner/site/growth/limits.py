@@ -26,7 +26,7 @@ from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
 from planner.results import Array
 from planner.site.growth.answer import NAMED, Growth, answer_goals, future_of
-from planner.site.growth.dates import AHEAD, ENDS, HORIZON, Goal, fitted
+from planner.site.growth.dates import AHEAD, ENDS, HORIZON, Goal, check_given, fitted
 from planner.site.growth.pools import PoolQuestion, answer_pools, no_answer
 from planner.site.parts import DEFAULT_MEET, check_together, declared
 from planner.site.series import SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
@@ -63,6 +63,7 @@ def site_growth(
     gaps: Mapping[str, Gaps] | None = None,
 ) -> Growth:
     """Find what breaks first: every pool, every volume with aliases of its own, and in-use storage."""
+    check_given(rate, events, horizon, date.min)
     for table in (measured.devices, measured.storage):
         schema.refuse_twice(table)
     groups = groups_of(measured.devices.lazy())
