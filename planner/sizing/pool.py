@@ -559,15 +559,20 @@ def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Integers:
 
 
 def between(values: Array, chosen: Array, few: Integers) -> Array:
-    """Values at every count from those at a few: the logarithm of their ratio to the chosen ones is interpolated."""
-    every = np.arange(chosen.size)
-    known = np.isfinite(chosen)
-    bounded = np.isfinite(values) & known[few]
+    """Values at every count from those at a few: the logarithm of their ratio to the chosen ones is interpolated.
+
+    Where the chosen ones have no end, the logarithm of the values is.
+    """
+    every, known, bounded = np.arange(chosen.size), np.isfinite(chosen), np.isfinite(values)
     if not bounded.any():
         return np.full(chosen.shape, np.inf)
-    ratio = np.interp(every, few[bounded], np.log(values[bounded] / chosen[few[bounded]]))
+    found = np.exp(np.interp(every, few[bounded], np.log(values[bounded])))
+    both = bounded & known[few]
+    if both.any():
+        ratio = np.interp(every, few[both], np.log(values[both] / chosen[few[both]]))
+        found = np.where(known, np.exp(ratio) * np.where(known, chosen, 1.0), found)
     unbounded = every < few[bounded][0] if not bounded.all() else np.zeros(every.shape, dtype=bool)
-    return np.where(unbounded | ~known, np.inf, np.exp(ratio) * np.where(known, chosen, 1.0))
+    return np.where(unbounded, np.inf, found)
 
 
 Unshared = tuple[Interval, Interval, Interval, Integers]

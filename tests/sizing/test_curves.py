@@ -28,7 +28,7 @@ from planner.sizing.bursty_pool import SizedDraws
 from planner.sizing.comparison import Count, Gain, gains, own_gains
 from planner.sizing.fewest import _following, excess_of, fewest, first_guess, most_useful
 from planner.sizing.need import need
-from planner.sizing.pool import interpolated, some_counts
+from planner.sizing.pool import between, interpolated, some_counts
 from planner.sizing.volume import _closed_station, _open_station, classic_aliases
 from planner.sizing.volumes import (
     alike,
@@ -705,6 +705,16 @@ def test_an_excess_is_what_is_reached_over_what_is_allowed() -> None:
 def test_the_counts_that_are_solved_reach_over_the_table_and_stand_next_to_the_answer() -> None:
     assert some_counts(20, 7, [3]).tolist() == [0, 3, 5, 6, 7, 8, 10, 15, 20]
     assert some_counts(6, 6, [9]).tolist() == [0, 2, 3, 4, 5, 6]  # what lies beyond the table has no row
+
+
+def test_candidates_are_known_where_the_preferred_one_has_no_end() -> None:
+    few, chosen = np.array([0, 2, 4]), np.array([np.inf, np.inf, 4.0, 3.0, 1.0])
+    assert between(np.array([9.0, 4.0, 1.0]), chosen, few) == pytest.approx([9.0, 6.0, 4.0, 3.0, 1.0])
+    assert between(np.array([9.0, 8.0, 2.0]), chosen, few) == pytest.approx([9.0, 72**0.5, 8.0, 6.0, 2.0])
+    assert between(np.array([np.inf, 4.0, 2.0]), chosen, few) == pytest.approx(
+        [np.inf, np.inf, 4.0, 18**0.5, 2.0]
+    )
+    assert np.isposinf(between(np.full(3, np.inf), chosen, few)).all()
 
 
 @pytest.mark.first(1)
