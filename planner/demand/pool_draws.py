@@ -60,9 +60,10 @@ def drawn(use: AliasUse, most: int, many: int = DRAWS, same: int = 0) -> Array:
         product *= usage[which]
     chances, n = np.fft.irfft(product, n=size), np.arange(size)
     mean = chances @ n
-    counts = np.arange(most + 1.0)[:, None]
-    longer = held(counts, mean, chances @ n**2 - mean**2)
-    return np.maximum(mean_excess(chances, most).T, 0.0) * longer
+    queues = np.maximum(mean_excess(chances, most).T, 0.0)
+    some = np.count_nonzero(queues.max(axis=1) > NOTHING / 4)  # `held` is about 2 at most
+    queues[:some] *= held(np.arange(float(some))[:, None], mean, chances @ n**2 - mean**2)
+    return queues
 
 
 def drawn_fails(use: AliasUse, most: int, many: int = DRAWS, same: int = 0) -> Array:
