@@ -117,10 +117,15 @@ class SizedDraws(Sized):
             worse[:used] += back * NORMAL_90 * _deviation(each.queue[..., 0], read.weight)
         lowest = np.where(counts < used, least, rows.io_rate)
         worse, better = worse * math.exp(MODEL_ERROR), better * math.exp(-MODEL_ERROR)
+        if not self.growth:  # no longer with more aliases than measured, no shorter with fewer
+            worse[used + 1 :] = np.minimum(worse[used + 1 :], self.run.total_queue.high)
+            better[:used] = np.maximum(better[:used], self.run.total_queue.low)
         late = np.divide(worse, lowest, out=np.full(counts.shape, math.inf), where=lowest > 0.0)
         longer = NORMAL_90 * _deviation(
             each.service[..., 1] * pool.rate[:, None] / pool.rate.sum(), read.weight
         )
+        beyond = np.maximum(self.run.io_rate.value * self.run.service.value - 1.0, 0.0).sum()
+        late[counts < beyond] = math.inf  # if arrivals are open: bases do not carry their volumes
         slow = rows.service_time + longer * served + late
         fast = rows.service_time - longer * served + better / rows.io_rate
         found = []

@@ -274,7 +274,7 @@ class Sized(ABC):
             model = self.model(np.arange(last + 1.0))
             rows = self.corrected(model)
         rows, model = self.with_tries(rows.some(slice(last + 1))), model.some(slice(last + 1))
-        rate, response = self.bands(rows, model)
+        rate, response = self._of_finitely_many(rows, *self.bands(rows, model))
         named = self.named(count, rows)
         found = AliasAnswer(
             name=run.name, interval=run.interval, recommended=count, range=self.range,
@@ -288,6 +288,17 @@ class Sized(ABC):
         )  # fmt: skip
         before, after, open_yet = self.sentences(found)
         return with_sentences(self.runs, found, before, after, open_yet=open_yet)
+
+    def _of_finitely_many(
+        self, rows: Performance, rate: Interval, response: Interval
+    ) -> tuple[Interval, Interval]:
+        """The same where a queue of open arrivals has no end: of finitely many requesters it has one, and some wait."""
+        endless = np.isposinf(rows.response_time)
+        if endless.any() and not endless.all():
+            first = int(np.argmin(endless))
+            response.low[endless] = np.minimum(response.low[endless], response.low[first])
+            rate.high[endless] = np.maximum(rate.high[endless], rate.high[first])
+        return rate, response
 
     def _within_range(self, response: Interval, rows: Performance) -> Interval:
         """A band that says what the range of the count does: below its upper end the target may be missed, else met."""

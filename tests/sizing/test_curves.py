@@ -802,3 +802,18 @@ def test_requesters_with_even_service_times_lie_within_the_bands(people: int, th
         response = 1e-3 * (service + queue / rate)
         assert 0.98 * found.answer.rate.low[aliases] <= 1000.0 * rate <= found.answer.rate.high[aliases]
         assert 0.97 * found.answer.response.low[aliases] <= response <= found.answer.response.high[aliases]
+
+
+@pytest.mark.parametrize(("queued", "aliases"), [(0.1, 4), (9.0, 3)])
+def test_bands_where_the_bases_do_not_carry_their_volumes(queued: float, aliases: int) -> None:
+    """Of open arrivals the queue has no end there; of requesters, whom nothing tells from them, it has one.
+
+    Steady with few queued, bursty with many; either volume has its base and needs 1.4 devices more.
+    """
+    run = of_listing([2000.0, 1400.0, 300.0], [queued, 0.0, 0.0], aliases)
+    (found,) = need([(run,)], replace(EXACT, model_error=0.02))
+    assert found.answer is not None
+    low, _, high = found.answer.response
+    assert low[0] < 1.0 and np.isposinf(high[0])
+    assert found.answer.rate.high[0] >= 3700.0
+    assert (low[:aliases] >= low[aliases] * 0.98).all()  # nobody waits shorter with fewer
