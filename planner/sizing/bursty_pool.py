@@ -109,25 +109,12 @@ class SizedDraws(Sized):
         served[:used] = served[used] - served[:used]
         least, most = np.maximum(rows.io_rate - half * served, 0.0), rows.io_rate + half * served
         most[:used] = np.maximum(most[:used], rows.io_rate[used])  # arrivals may be open
-        worse, better = (pool.queued(counts, share) for share in (HIGHEST, LOWEST))
-        if used:  # with fewer the queue rises at least as it does there, being convex, and may have no end
-            back = (used - counts[:used]) / used
-            now, after = better[used], pool.queued(used + 1, LOWEST)[0]
-            better[:used] = np.minimum(better[:used], now + used * back * (now - after))
-            worse[:used] += back * NORMAL_90 * _deviation(each.queue[..., 0], read.weight)
+        better, worse = self._queues(counts, used, each)
         lowest = np.where(counts < used, least, rows.io_rate)
-        worse, better = worse * math.exp(MODEL_ERROR), better * math.exp(-MODEL_ERROR)
-        if not self.growth:  # no longer with more aliases than measured, no shorter with fewer
-            worse[used + 1 :] = np.minimum(worse[used + 1 :], self.run.total_queue.high)
-            better[:used] = np.maximum(better[:used], self.run.total_queue.low)
         late = np.divide(worse, lowest, out=np.full(counts.shape, math.inf), where=lowest > 0.0)
-        longer = NORMAL_90 * _deviation(
-            each.service[..., 1] * pool.rate[:, None] / pool.rate.sum(), read.weight
-        )
-        beyond = np.maximum(self.run.io_rate.value * self.run.service.value - 1.0, 0.0).sum()
-        late[counts < beyond] = math.inf  # if arrivals are open: bases do not carry their volumes
-        slow = rows.service_time + longer * served + late
-        fast = rows.service_time - longer * served + better / rows.io_rate
+        times = each.service[..., 1] * pool.rate[:, None] / pool.rate.sum()
+        longer = NORMAL_90 * _deviation(times, read.weight) * served
+        fast, slow = rows.service_time - longer + better / rows.io_rate, rows.service_time + longer + late
         found = []
         for name, values, shift in zip(
             ("io_rate", "response_time"), ((least, most), (fast, slow)), self._moved(each), strict=True
@@ -136,6 +123,25 @@ class SizedDraws(Sized):
             moved = chosen * np.exp(np.multiply.outer(shift, served))
             found.append(self.band_of(name, np.array(values), chosen, chosen, moved))
         return found[0], found[1]
+
+    def _queues(self, counts: Array, used: int, each: PredictedRows) -> tuple[Array, Array]:
+        """Shortest and longest queue of the pool, by quantiles of the draws and the error of their model.
+
+        With more aliases than measured it is no longer than it was, with fewer no shorter, of the same demand.
+        """
+        pool, run = self.pool, self.run
+        worse, better = (pool.queued(counts, share) for share in (HIGHEST, LOWEST))
+        if used:  # with fewer the queue rises at least as it does there, being convex, and may have no end
+            back = (used - counts[:used]) / used
+            now, after = better[used], pool.queued(used + 1, LOWEST)[0]
+            better[:used] = np.minimum(better[:used], now + used * back * (now - after))
+            worse[:used] += back * NORMAL_90 * _deviation(each.queue[..., 0], pool.candidates.weight)
+        worse, better = worse * math.exp(MODEL_ERROR), better * math.exp(-MODEL_ERROR)
+        if not self.growth:
+            worse[used + 1 :] = np.minimum(worse[used + 1 :], run.total_queue.high)
+            better[:used] = np.maximum(better[:used], run.total_queue.low)
+        not_carried = np.maximum(run.io_rate.value * run.service.value - 1.0, 0.0).sum()  # by the bases
+        return better, np.where(counts < not_carried, np.inf, worse)  # if arrivals are open
 
     def _moved(self, each: PredictedRows) -> Array:
         """Logarithms of rate and response with enough aliases at all `ends_of` over those of `each`, (2, ends)."""

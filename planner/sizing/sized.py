@@ -294,11 +294,10 @@ class Sized(ABC):
     ) -> tuple[Interval, Interval]:
         """The same where a queue of open arrivals has no end: of finitely many requesters it has one, and some wait."""
         endless = np.isposinf(rows.response_time)
-        if endless.any() and not endless.all():
-            first = int(np.argmin(endless))
-            response.low[endless] = np.minimum(response.low[endless], response.low[first])
-            rate.high[endless] = np.maximum(rate.high[endless], rate.high[first])
-        return rate, response
+        first = int(np.argmin(endless))
+        least = np.where(endless, np.minimum(response.low, response.low[first]), response.low)
+        most = np.where(endless, np.maximum(rate.high, rate.high[first]), rate.high)
+        return Interval(rate.low, rate.value, most), Interval(least, response.value, response.high)
 
     def _within_range(self, response: Interval, rows: Performance) -> Interval:
         """A band that says what the range of the count does: below its upper end the target may be missed, else met."""
