@@ -24,8 +24,8 @@ from planner.demand import (
 )
 from planner.demand.candidates import STAGES
 from planner.demand.drawn_pool import joined
-from planner.demand.kinds import COARSE, STEADY
-from planner.demand.priors import FAR_FROM_SATURATED, POISSON_RATIOS
+from planner.demand.kinds import STEADY
+from planner.demand.priors import FAR_FROM_SATURATED
 from planner.devices import Performance, Pool, Volume, VolumeClass
 from planner.errors import PlannerError
 from planner.interval import Interval
@@ -45,6 +45,8 @@ MOST_REQUESTERS: Final = 16  # whose tries the chain of a pool has
 NO_QUEUE: Final = 1e-12  # I/Os queued, below which one alias more changes nothing
 NOTHING: Final = 1e-7  # I/Os queued, from which on no try fails
 CLASSIC: Final = 32  # aliases of one volume up to which a count is sought
+OTHER_SCVS: Final = (0.5, 1.3)
+"""Of service. Of simulated steady volumes (seed 520) 92 to 100 % lie within the bands, without it 72 to 82."""
 
 
 class SizedVolume(Sized):
@@ -149,29 +151,38 @@ class SizedVolume(Sized):
         others = self._of_other_service(every)
         found = []
         for name, values in (("io_rate", solved.rate[0]), ("response_time", solved.response[0])):
-            possible = np.concatenate([values[keep], others[name]])
-            found.append(self.band_of(name, possible, getattr(rows, name), values[k], moved[name]))
+            band = self.band_of(name, values[keep], getattr(rows, name), values[k], moved[name])
+            low, high = (
+                end(others[name], axis=0, initial=at) for end, at in ((np.min, np.inf), (np.max, 0.0))
+            )
+            wider = Interval(np.minimum(band.low, low), band.value, np.maximum(band.high, high))
+            found.append(self.through_measured(wider, name))
         return found[0], found[1]
 
     def _of_other_service(self, counts: Integers) -> dict[str, Array]:
         """Rates and responses of steady demands that fit if service times vary more or less than exponential ones.
 
-        Waits are as much longer or shorter as the measured one; arrays (demands, counts), none of bursty rows.
+        Measured without aliases: N requesters think N / rate - response, by Little's law, and respond as measured with
+        one scv of `OTHER_SCVS` or between. Arrays (demands, counts), none of bursty rows.
         """
-        run, (least, most) = self.run, POISSON_RATIOS
-        if self.measured.others or not self.measured.steady[0] or not run.queue_known:
+        run, read = self.run, self.measured
+        measured = run.mean_service + run.total_queue / run.total_rate
+        people, service = read.demands.population, np.broadcast_to(run.service.value, read.weight.shape)
+        think = people / run.io_rate.value - measured.value
+        fits = np.isin(read.layout.kind, STEADY) & ~(think <= 0.0) & np.isfinite(read.residual)
+        shortest, longest = (_response(run.io_rate.value, people, think, service, scv) for scv in OTHER_SCVS)
+        fits &= (shortest <= measured.high) & (longest >= measured.low) & read.steady
+        if read.others or run.aliases or not run.queue_known or not fits.any():
             return dict.fromkeys(("io_rate", "response_time"), np.empty((0, counts.size)))
-        queued = Interval(run.queued.low / most, run.queued.value, run.queued.high / least)
-        read = read_volumes(
-            run.io_rate, run.service, spaced(queued), aliases=[run.aliases], device_model=self.device_model,
-            layout=COARSE.only(STEADY),
-        )  # fmt: skip
-        fits = read.fits[0]
-        here, measured = read.predict([run.aliases]).queue[0, fits], run.total_queue.value
-        tie = np.divide(measured, here, out=np.ones_like(here), where=(here > 0.0) & (measured > 0.0))
+        load = np.where(np.isnan(people), run.io_rate.value * service, read.demands.load)
+        demands = replace(read.demands, think=think / service, load=load)
+        read = replace(
+            read, demands=demands, service_time=service, weight=fits.astype(np.float64), excess=None
+        )
+        tie = run.total_queue.value / np.maximum(read.predict([0]).queue[fits], 1e-300)
         solved = (read.grown(self.growth) if self.growth else read).predict(counts)
-        rate, service, queue = (each[0, fits] for each in (solved.rate, solved.service, solved.queue))
-        return {"io_rate": rate, "response_time": service + tie * queue / rate}
+        rate, times, queue = (each[fits] for each in (solved.rate, solved.service, solved.queue))
+        return {"io_rate": rate, "response_time": times + tie * queue / rate}
 
     @cached_property
     def moved_before(self) -> dict[str, Array]:
@@ -352,6 +363,24 @@ def counting(read: Candidates) -> Flags:
     same = np.array([read.kind(k) == "active" for k in range(kept.size)]) & always
     kept = kept & ~same  # requesters that never rest are a closed candidate, less well fitted
     return np.asarray(kept if kept.any() else read.used[0])
+
+
+def _response(rate: Array, people: Array, think: Array, service: Array, scv: float) -> Array:
+    """Response at one device [s], by mean value analysis: an arrival waits for (1 + scv) / 2 of the I/O in service.
+
+    (Reiser, IBM J. Res. Dev. 23, 1979.) Open arrivals, whose `people` are nan, by Pollaczek and Khinchine.
+    """
+    left = 0.5 * (1.0 + scv)
+    busy = np.minimum(rate * service, 1.0)
+    with np.errstate(divide="ignore"):
+        found = service * (1.0 + left * busy / (1.0 - busy))
+    present = in_service = np.zeros_like(service)
+    for n in range(1, int(np.nanmax(people, initial=0.0)) + 1):
+        response = service * (1.0 + present - in_service * (1.0 - left))
+        done = n / (think + response)
+        present, in_service = done * response, np.minimum(done * service, 1.0)
+        found = np.where(people == n, response, found)
+    return found
 
 
 def _residual(read: Candidates) -> float:

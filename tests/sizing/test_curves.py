@@ -783,15 +783,12 @@ def test_the_error_of_the_model_and_of_its_calibration_widens_the_bands_of_burst
 @pytest.mark.slow
 @pytest.mark.parametrize(("people", "think"), [(14, 12.0), (17, 24.0), (37, 41.0)])
 def test_requesters_with_even_service_times_lie_within_the_bands(people: int, think: float) -> None:
-    """They wait as briefly as fewer ones with exponential service, whose rate would rise further.
-
-    Nearly: within 2 % of the rate and 3 % of the response, which were off by up to 20 %.
-    """
+    """They wait as briefly as fewer ones with exponential service, whose rate would rise further: to 2 %."""
 
     def simulated(aliases: int) -> Array:
         given = np.array([[CLOSED, people, think, 0.0, 0.0]])
         return np.asarray(
-            simulate(given, np.zeros(1, int), np.ones(1), 0.25, 0.18, 0.0, aliases, 400_000, 3)[:3]
+            simulate(given, np.zeros(1, int), np.ones(1), 0.5, 0.18, 0.0, aliases, 400_000, 3)[:3]
         )
 
     run = run_of(simulated(0) * np.array([[1000.0], [0.001], [1.0]]), 0, listing=False, pool=False)
@@ -801,7 +798,7 @@ def test_requesters_with_even_service_times_lie_within_the_bands(people: int, th
         (rate,), (service,), (queue,) = simulated(aliases)
         response = 1e-3 * (service + queue / rate)
         assert 0.98 * found.answer.rate.low[aliases] <= 1000.0 * rate <= found.answer.rate.high[aliases]
-        assert 0.97 * found.answer.response.low[aliases] <= response <= found.answer.response.high[aliases]
+        assert 0.98 * found.answer.response.low[aliases] <= response <= found.answer.response.high[aliases]
 
 
 @pytest.mark.parametrize(("queued", "aliases"), [(0.1, 4), (9.0, 3)])
