@@ -45,6 +45,7 @@ MOST_REQUESTERS: Final = 16  # whose tries the chain of a pool has
 NO_QUEUE: Final = 1e-12  # I/Os queued, below which one alias more changes nothing
 NOTHING: Final = 1e-7  # I/Os queued, from which on no try fails
 CLASSIC: Final = 32  # aliases of one volume up to which a count is sought
+TINY: Final = 1e-9  # seconds
 OTHER_SCVS: Final = (0.5, 1.3)
 """Of service. Of simulated steady volumes (seed 520) 92 to 100 % lie within the bands, without it 72 to 82."""
 
@@ -166,14 +167,18 @@ class SizedVolume(Sized):
         one scv of `OTHER_SCVS` or between. Arrays (demands, counts), none of bursty rows.
         """
         run, read = self.run, self.measured
+        none = dict.fromkeys(("io_rate", "response_time"), np.empty((0, counts.size)))
+        if read.others or run.aliases or not run.queue_known or not read.steady[0]:
+            return none
         measured = run.mean_service + run.total_queue / run.total_rate
         people, service = read.demands.population, np.broadcast_to(run.service.value, read.weight.shape)
         think = people / run.io_rate.value - measured.value
         fits = np.isin(read.layout.kind, STEADY) & ~(think <= 0.0) & np.isfinite(read.residual)
+        think = np.maximum(think, TINY)  # nan of open arrivals
         shortest, longest = (_response(run.io_rate.value, people, think, service, scv) for scv in OTHER_SCVS)
-        fits &= (shortest <= measured.high) & (longest >= measured.low) & read.steady
-        if read.others or run.aliases or not run.queue_known or not fits.any():
-            return dict.fromkeys(("io_rate", "response_time"), np.empty((0, counts.size)))
+        fits &= (shortest <= measured.high) & (longest >= measured.low)
+        if not fits.any():
+            return none
         load = np.where(np.isnan(people), run.io_rate.value * service, read.demands.load)
         demands = replace(read.demands, think=think / service, load=load)
         read = replace(
