@@ -184,7 +184,10 @@ class SizedVolume(Sized):
         read = replace(
             read, demands=demands, service_time=service, weight=fits.astype(np.float64), excess=None
         )
-        tie = run.total_queue.value / np.maximum(read.predict([0]).queue[fits], 1e-300)
+        here, queued = read.predict([0]).queue[fits], run.total_queue.value
+        tie = np.divide(
+            queued, here, out=np.ones_like(here), where=(queued > 0.0) & (here > 0.0) & np.isfinite(here)
+        )
         solved = (read.grown(self.growth) if self.growth else read).predict(counts)
         rate, times, queue = (each[fits] for each in (solved.rate, solved.service, solved.queue))
         return {"io_rate": rate, "response_time": times + tie * queue / rate}
