@@ -101,6 +101,11 @@ class Run:
         """I/Os in service, of all volumes [erlang]."""
         return float(self.io_rate.value @ self.service.value)
 
+    def beyond_bases(self, times: float = 1.0, gap: float = 0.0) -> float:
+        """Devices that volumes keep busy beyond their bases, at rates so many times as high, with a gap [s] an I/O."""
+        busy = self.io_rate.value * (self.service.value + gap) * times
+        return float(np.maximum(busy - 1.0, 0.0).sum())
+
     @property
     def busy(self) -> float:
         """Busy share of one device, bases and aliases alike."""

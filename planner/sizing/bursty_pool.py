@@ -140,8 +140,7 @@ class SizedDraws(Sized):
         if not self.growth:
             worse[used + 1 :] = np.minimum(worse[used + 1 :], run.total_queue.high)
             better[:used] = np.maximum(better[:used], run.total_queue.low)
-        not_carried = np.maximum(run.io_rate.value * run.service.value - 1.0, 0.0).sum()  # by the bases
-        return better, np.where(counts < not_carried, np.inf, worse)  # if arrivals are open
+        return better, np.where(counts < run.beyond_bases(), np.inf, worse)  # if arrivals are open
 
     def _moved(self, each: PredictedRows) -> Array:
         """Logarithms of rate and response with enough aliases at all `ends_of` over those of `each`, (2, ends)."""

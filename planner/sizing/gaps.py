@@ -164,7 +164,7 @@ def floor_words(floor: float = FLOOR) -> str:
 def below_floor(run: Run, floor: float = FLOOR) -> bool:
     """Whether a measurement is below the floor; a queue that was not measured does not hold it above."""
     queued = float(run.total_queue.value) if run.queue_known else 0.0
-    return small(queued, float(run.io_rate.value @ run.service.value), floor)
+    return small(queued, run.load, floor)
 
 
 def reasons(in_use: int, recommended: int, service_before: float, service_after: float) -> list[str]:

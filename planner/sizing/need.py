@@ -262,7 +262,7 @@ def _check(case: Case, growth: float) -> None:
     for run in case:
         run.check()
     run = case[-1]
-    load = float(run.io_rate.value @ run.service.value) * (1.0 + growth)
+    load = run.load * (1.0 + growth)
     if load > MOST_LOAD * ADDRESSES:
         raise InfeasibleError(
             f"{run.name}: {load:,.0f} devices would be busy; a control unit has {ADDRESSES} addresses"
@@ -349,7 +349,7 @@ def worst_by_need(found: Sequence[Need], cases: Sequence[Case]) -> int | None:
         return (
             matters,
             found[k].rank,
-            0.0 if run is None else float(run.io_rate.value @ run.service.value),
+            0.0 if run is None else run.load,
         )
 
     return max((k for k, each in enumerate(found) if not math.isnan(each.rank)), key=rank, default=None)

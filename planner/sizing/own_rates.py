@@ -114,10 +114,7 @@ def _predicted(
         alone = alone * (service / np.where(known, steady.service_time, service)).round(9)
         steady = _solved(aliases, volumes, demand, alone, device_model)
     rate, queue, busy = np.array(
-        [
-            (run.total_rate.value, run.total_queue.value, run.io_rate.value @ run.service.value)
-            for run, *_ in cases
-        ]
+        [(run.total_rate.value, run.total_queue.value, run.load) for run, *_ in cases]
     ).T
     total = np.nansum(volumes * steady.throughput, axis=1) / rate
     waiting = np.nansum(volumes * (steady.queue_length - steady.in_gap), axis=1)

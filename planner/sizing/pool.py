@@ -667,8 +667,7 @@ def _read_in_use(
 
 def _crowded(run: Run, device_model: DeviceModel) -> bool:
     """Whether what bases cannot carry takes nearly all aliases: open arrivals, if volumes were equal, say nothing."""
-    load = run.io_rate.value * (run.service.value + device_model.redrive_time)
-    return float(np.maximum(load - 1.0, 0.0).sum()) > MOST_CARRIED * run.aliases
+    return run.beyond_bases(gap=device_model.redrive_time) > MOST_CARRIED * run.aliases
 
 
 def _in_use(run: Run, device_model: DeviceModel, candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -110,12 +110,20 @@ class Sized(ABC):
         """Shift of each figure by each possible model before the demand grew, in logarithms; empty if unknown."""
         return {}
 
-    def band_of(self, name: str, values: Array, chosen: Array, plain: Array, moved: Array) -> Interval:
-        """`bounds.band` of I/O rates or response times; `chosen` are `plain` corrected, as `moved` are to be."""
+    def band_of(
+        self, name: str, values: Array, chosen: Array, plain: Array, moved: Array, beside: Array | None = None
+    ) -> Interval:
+        """`bounds.band` of I/O rates or response times; `chosen` are `plain` corrected, as `moved` are to be.
+
+        It also holds the values `beside`, (some, counts), to which no error of the model is added.
+        """
         with np.errstate(invalid="ignore"):
             moved = moved * np.where(np.isfinite(chosen / plain), chosen / plain, 1.0)
         before = self.moved_before.get(name) if self.growth and len(moved) else None
         found = band(values, chosen, moved, self.device_model, self.residual, self.run.aliases, before)
+        if beside is not None:
+            least, most = beside.min(axis=0, initial=np.inf), beside.max(axis=0, initial=0.0)
+            found = Interval(np.minimum(found.low, least), found.value, np.maximum(found.high, most))
         return self.through_measured(found, name)
 
     def through_measured(self, found: Interval, name: str) -> Interval:
@@ -253,8 +261,7 @@ class Sized(ABC):
         misses, meets = self.bounds(max(self.run.total_queue.low, 0.0), self.run.total_queue.high)
         low, high = max(low, min(misses + 1, self.count)), min(high, max(meets, self.count))
         if not self.run.queue_known:  # I/Os that never meet need no more devices than they keep busy
-            busy = self.run.io_rate.value * self.run.service.value * (1.0 + self.growth)
-            low = min(low, math.ceil(float(np.maximum(busy - 1.0, 0.0).sum())))
+            low = min(low, math.ceil(self.run.beyond_bases(1.0 + self.growth)))
         for end in self.at_ends:
             try:
                 if not isinstance(end, Sized):

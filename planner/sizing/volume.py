@@ -149,27 +149,27 @@ class SizedVolume(Sized):
         every = np.arange(rows.aliases.size)
         solved, keep, k = self.read.predict(every), counting(self.read), self.chosen
         moved = self._moved(self.read, every)
-        others = self._of_other_service(every)
         found = []
-        for name, values in (("io_rate", solved.rate[0]), ("response_time", solved.response[0])):
-            band = self.band_of(name, values[keep], getattr(rows, name), values[k], moved[name])
-            low, high = (
-                end(others[name], axis=0, initial=at) for end, at in ((np.min, np.inf), (np.max, 0.0))
-            )
-            wider = Interval(np.minimum(band.low, low), band.value, np.maximum(band.high, high))
-            found.append(self.through_measured(wider, name))
+        for name, values, others in zip(
+            ("io_rate", "response_time"),
+            (solved.rate[0], solved.response[0]),
+            self._of_other_service(every),
+            strict=True,
+        ):
+            chosen = getattr(rows, name)
+            found.append(self.band_of(name, values[keep], chosen, values[k], moved[name], others))
         return found[0], found[1]
 
-    def _of_other_service(self, counts: Integers) -> dict[str, Array]:
+    def _of_other_service(self, counts: Integers) -> tuple[Array, Array]:
         """Rates and responses of steady demands that fit if service times vary more or less than exponential ones.
 
         Measured without aliases: N requesters think N / rate - response, by Little's law, and respond as measured with
-        one scv of `OTHER_SCVS` or between. Arrays (demands, counts), none of bursty rows.
+        one scv of `OTHER_SCVS` or between. Arrays (demands, counts), counts from 0; none of bursty rows.
         """
         run, read = self.run, self.measured
-        none = dict.fromkeys(("io_rate", "response_time"), np.empty((0, counts.size)))
+        none = np.empty((0, counts.size))
         if read.others or run.aliases or not run.queue_known or not read.steady[0]:
-            return none
+            return none, none
         measured = run.mean_service + run.total_queue / run.total_rate
         people, service = read.demands.population, np.broadcast_to(run.service.value, read.weight.shape)
         think = people / run.io_rate.value - measured.value
@@ -178,19 +178,21 @@ class SizedVolume(Sized):
         shortest, longest = (_response(run.io_rate.value, people, think, service, scv) for scv in OTHER_SCVS)
         fits &= (shortest <= measured.high) & (longest >= measured.low)
         if not fits.any():
-            return none
+            return none, none
         load = np.where(np.isnan(people), run.io_rate.value * service, read.demands.load)
         demands = replace(read.demands, think=think / service, load=load)
         read = replace(
             read, demands=demands, service_time=service, weight=fits.astype(np.float64), excess=None
         )
-        here, queued = read.predict([0]).queue[fits], run.total_queue.value
+        solved, queued = read.predict(counts), run.total_queue.value
+        here = solved.queue[fits][:, :1]
         tie = np.divide(
             queued, here, out=np.ones_like(here), where=(queued > 0.0) & (here > 0.0) & np.isfinite(here)
         )
-        solved = (read.grown(self.growth) if self.growth else read).predict(counts)
+        if self.growth:
+            solved = read.grown(self.growth).predict(counts)
         rate, times, queue = (each[fits] for each in (solved.rate, solved.service, solved.queue))
-        return {"io_rate": rate, "response_time": times + tie * queue / rate}
+        return rate, times + tie * queue / rate
 
     @cached_property
     def moved_before(self) -> dict[str, Array]:

@@ -107,60 +107,46 @@ def told(run: Run, seconds: float, *, queues: bool) -> Run:
     return without_queue(replace(run, queued=Interval(nothing, nothing, nothing + np.inf)))
 
 
-def of_volumes(drawn: Sequence[Case], seconds: float = 0.0, *, queues: bool = True) -> tuple[Found, Found]:
-    """From one row, and from that and a second one at the count that it recommends."""
-
-    def row(case: Case, aliases: int) -> Run:
-        volume = case.volume
-        measured = volume.sampled(aliases, seconds, SAMPLED_EVERY) if seconds else volume.row(aliases)
-        run = run_of(measured[:, None], aliases, listing=bool(volume.seed % 2), pool=False)
-        return told(run, seconds, queues=queues)
-
-    return _one_and_two(
-        [row(case, case.aliases) for case in drawn], (lambda k, aliases: row(drawn[k], aliases)) if queues else None,
-        [(case.volume.inflation, case.volume.gap) for case in drawn], [case.needed for case in drawn],
-    )  # fmt: skip
+def measured(case: Case | PoolCase, aliases: int, seconds: float = 0.0) -> Run:
+    """The volume or pool as it is printed with so many aliases, of an interval so short where `seconds` are given."""
+    source = case.source
+    row = source.sampled(aliases, seconds, SAMPLED_EVERY) if seconds else source.row(aliases)
+    pool = isinstance(case, PoolCase)
+    return run_of(row if pool else row[:, None], aliases, listing=source.listing, pool=pool)
 
 
-def of_pools(drawn: Sequence[PoolCase], seconds: float = 0.0, *, queues: bool = True) -> tuple[Found, Found]:
+def of_cases(
+    drawn: Sequence[Case] | Sequence[PoolCase], seconds: float = 0.0, *, queues: bool = True
+) -> tuple[Found, Found]:
     """From one row a volume, and from that and a second one at the count that it recommends."""
 
-    def row(case: PoolCase, aliases: int) -> Run:
-        measured = case.sampled(aliases, seconds, SAMPLED_EVERY) if seconds else case.row(aliases)
-        run = run_of(measured, aliases, listing=case.listing, pool=True)
-        return told(run, seconds, queues=queues)
+    def row(case: Case | PoolCase, aliases: int) -> Run:
+        return told(measured(case, aliases, seconds), seconds, queues=queues)
 
     return _one_and_two(
         [row(case, case.aliases) for case in drawn], (lambda k, aliases: row(drawn[k], aliases)) if queues else None,
-        [(case.inflation, case.gap) for case in drawn], [case.needed for case in drawn],
+        [(case.source.inflation, case.source.gap) for case in drawn], [case.needed for case in drawn],
     )  # fmt: skip
 
 
-def within_bands(drawn: Sequence[Case | PoolCase]) -> tuple[float, float]:
+def within_bands(drawn: Sequence[Case] | Sequence[PoolCase]) -> tuple[float, float]:
     """Share [percent] of simulated rates and responses in their bands, by all of the need, half, none, and two more."""
     found = []
     for case in drawn:
-        owner = case.volume if isinstance(case, Case) else case
-        pool, rows = (
-            isinstance(case, PoolCase),
-            np.atleast_2d(case.rows if isinstance(case, PoolCase) else case.row),
+        source = case.source
+        device_model = DeviceModel(
+            inflation=source.inflation, redrive_time=source.gap, model_error=MODEL_ERROR
         )
-        listing = case.listing if isinstance(case, PoolCase) else bool(case.volume.seed % 2)
-        run = run_of(rows if pool else rows.T, case.aliases, listing=listing, pool=pool)
-        device_model = DeviceModel(inflation=owner.inflation, redrive_time=owner.gap, model_error=MODEL_ERROR)
-        answer = need([(run,)], device_model)[0].answer
+        answer = need([(measured(case, case.aliases),)], device_model)[0].answer
         for count in {0, case.needed // 2, case.needed, case.needed + 2} - {case.aliases}:
             if answer is None or count >= answer.rows.aliases.size:
                 continue
-            rate, service, queue, _ = owner.row(count)
+            rate, service, queue, _ = source.row(count)
             response = ((rate * service).sum() + queue.sum()) / rate.sum()
-            bands = ((answer.rate, rate.sum()), (answer.response, response))
-            found.append(
-                [
-                    (1 - SIMULATED) * band.low[count] <= value <= (1 + SIMULATED) * band.high[count]
-                    for band, value in bands
-                ]
-            )
+            found.append([
+                (1 - SIMULATED) * band.low[count] <= value <= (1 + SIMULATED) * band.high[count]
+                for band, value in ((answer.rate, rate.sum()), (answer.response, response))
+            ])  # fmt: skip
     rates, responses = 100 * np.mean(found, axis=0)
     return float(rates), float(responses)
 
@@ -211,7 +197,7 @@ def main(
 
 def print_volumes(drawn: Sequence[Case], seconds: float = 0.0, *, queues: bool = True) -> None:
     """One row and two, by kind."""
-    found = of_volumes(drawn, seconds, queues=queues)[: 1 + queues]
+    found = of_cases(drawn, seconds, queues=queues)[: 1 + queues]
     kinds = np.array([case.volume.kind for case in drawn])
     used = np.array([case.aliases for case in drawn]) > 0
     parts = {"all": None, "steady kinds": np.isin(kinds, STEADY), "bursty kinds": ~np.isin(kinds, STEADY),
@@ -231,7 +217,7 @@ def print_pools(drawn: Sequence[PoolCase], seconds: float = 0.0, *, queues: bool
     """One row a volume, and two."""
     names = ("cases", "right", "within 25 % or one", "range holds", "too few by more")
     used = np.array([case.aliases for case in drawn]) > 0
-    found = of_pools(drawn, seconds, queues=queues)[: 1 + queues]
+    found = of_cases(drawn, seconds, queues=queues)[: 1 + queues]
     for title, each in zip(("pools, one row", "and rows at the recommended count"), found, strict=False):
         say(title, names)
         for part, chosen in {"all": None, "aliases in use": used}.items():

@@ -43,6 +43,11 @@ class Volume:
     levels: np.ndarray = field(default_factory=lambda: np.ones(1))  # of its rate, in turn
     rows: dict[int, np.ndarray] = field(default_factory=dict)
 
+    @property
+    def listing(self) -> bool:
+        """Whether it is printed with the digits of a listing."""
+        return bool(self.seed % 2)
+
     def row(self, aliases: int) -> np.ndarray:
         """Rate [1/s], service [s], queue, wait [s]."""
         if aliases in self.rows:
@@ -182,6 +187,11 @@ class Case:
     row: np.ndarray
     needed: int
 
+    @property
+    def source(self) -> Volume:
+        """What measures it with any number of aliases."""
+        return self.volume
+
 
 def cases(seed: int, count: int, *, only: str = "") -> list[Case]:
     """Volumes of all kinds in turn, a quarter mixtures, or steady ones `only` that are CACHED or SLOW.
@@ -224,6 +234,11 @@ class PoolCase:
     inflation: float
     gap: float
     listing: bool
+
+    @property
+    def source(self) -> PoolCase:
+        """What measures it with any number of aliases."""
+        return self
 
 
 def pool_cases(seed: int, count: int, *, only: str = "") -> list[PoolCase]:
