@@ -5,6 +5,7 @@ With unlimited servers volumes do not affect each other. An I/O that finds its b
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
@@ -18,6 +19,8 @@ from planner.results import Array, Integers
 LEVELS: Final = 160  # I/Os present of one volume, and its queue where that grows without bound
 STRONG: Final = 4.0  # load while on from which phases are left out: unlimited servers would not hold them
 LEAST_WEIGHT: Final = 1e-3
+NEVER: Final = 1e-30  # probability of a number of I/Os that is not looked at
+AT_ONCE: Final = 500  # candidates computed together: their arrays stay in the cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -246,28 +249,42 @@ def alias_distribution(distribution: Array, busy: Array, steps: Array) -> tuple[
     They follow from the `distribution` of the I/Os present, (numbers, elements), which end at the rates `steps`, and
     the `busy` share of the base: with n present it is busy with chance n / (n + d), since I/Os on aliases stay there
     when it becomes free. The number d that gives the busy share is found by Newton's method: one over the share is
-    nearly linear in d.
+    nearly linear in d. Those with as few I/Os are computed together, without the numbers that never occur.
     """
-    n = np.arange(distribution.shape[0], dtype=np.float64)[:, None]
+    size = len(distribution) - np.argmax(distribution[::-1] > NEVER, axis=0)
+    order = np.argsort(size, kind="stable")
+    found, ends = np.zeros((2, *distribution.shape))
+    for some in np.array_split(order, math.ceil(order.size / AT_ONCE)):
+        last = int(size[some[-1]])
+        part = distribution[:last, some]
+        d = _beside_base(part, busy[some])
+        n = np.arange(float(last))[:, None]
+        with_base = part * n / (n + d)
+        without = part - with_base
+        growth = np.append(1.0, n[1:, 0] / steps[1:last])[:, None]
+        ended = without * n / growth
+        without[:-1] += with_base[1:]
+        ended[:-1] += with_base[1:] * n[:-1] / growth[1:]
+        found[:last, some], ends[:last, some] = without, ended
+    return found, ends
+
+
+def _beside_base(distribution: Array, busy: Array) -> Array:
+    """The number d with which the base is busy for that share of the time, (elements,)."""
+    n = np.arange(float(len(distribution)))[:, None]
     weight = distribution * n
     some = np.maximum(distribution[1:].sum(axis=0), 1e-300)
     wanted = np.clip(busy, 1e-12, some)
-    mean = weight.sum(axis=0) / some
-    d = np.clip(mean * (some / wanted - 1.0), 1e-9, 1e9)
-    open_yet = np.ones(d.shape, dtype=bool)  # what has converged rests, so that no element changes another
+    found: Array = np.clip(weight.sum(axis=0) / some * (some / wanted - 1.0), 1e-9, 1e9)
+    left = np.arange(found.size)  # what has converged rests, so that no element changes another
     for _ in range(12):  # five as a rule
+        d = found[left]
         per = 1.0 / (n + d)
-        parts = weight * per
+        parts = weight[:, left] * per
         share, slope = parts.sum(axis=0), (parts * per).sum(axis=0)
-        step = share * (share / wanted - 1.0) / np.maximum(slope, 1e-300)
-        before, d = d, np.where(open_yet, np.clip(d + step, 1e-9, 1e9), d)
-        open_yet &= np.abs(d - before) > 1e-9 * (1.0 + d)  # at an end nothing moves
-        if not open_yet.any():
+        step = share * (share / wanted[left] - 1.0) / np.maximum(slope, 1e-300)
+        found[left] = np.clip(d + step, 1e-9, 1e9)
+        left = left[np.abs(found[left] - d) > 1e-9 * (1.0 + d)]  # at an end nothing moves
+        if not left.size:
             break
-    with_base = weight / (n + d)
-    without: Array = distribution - with_base
-    growth = np.append(1.0, n[1:, 0] / steps[1:])[:, None]
-    found, ends = without.copy(), without * n / growth
-    found[:-1] += with_base[1:]
-    ends[:-1] += with_base[1:] * n[:-1] / growth[1:]
-    return found, ends
+    return found
