@@ -108,13 +108,16 @@ class SizedDraws(Sized):
         used = min(int(self.aliases_now[0]), counts.size - 1)
         served[:used] = served[used] - served[:used]
         least, most = np.maximum(rows.io_rate - half * served, 0.0), rows.io_rate + half * served
-        most[:used] = np.maximum(most[:used], rows.io_rate[used])  # arrivals may be open
+        if used:  # arrivals may be open, which no alias changes
+            most[:used] = np.maximum(most[:used], rows.io_rate[used])
+            least[used:] = np.minimum(least[used:], rows.io_rate[used])
         better, worse = self._queues(counts, used, each)
         lowest = np.where(counts < used, least, rows.io_rate)
         late = np.divide(worse, lowest, out=np.full(counts.shape, math.inf), where=lowest > 0.0)
         times = each.service[..., 1] * pool.rate[:, None] / pool.rate.sum()
         longer = NORMAL_90 * _deviation(times, read.weight) * served
-        fast, slow = rows.service_time - longer + better / rows.io_rate, rows.service_time + longer + late
+        fast = np.minimum(rows.service_time - longer, self.least_service(rows)) + better / rows.io_rate
+        slow = rows.service_time + longer + late
         found = []
         for name, values, shift in zip(
             ("io_rate", "response_time"), ((least, most), (fast, slow)), self._moved(each), strict=True
@@ -123,6 +126,12 @@ class SizedDraws(Sized):
             moved = chosen * np.exp(np.multiply.outer(shift, served))
             found.append(self.band_of(name, np.array(values), chosen, chosen, moved))
         return found[0], found[1]
+
+    def least_service(self, rows: Performance) -> Array:
+        """With aliases in use as long as now: arrivals may be open, their rate what it is."""
+        used = min(int(self.aliases_now[0]), rows.aliases.size - 1)
+        now = rows.service_time[used] if used else np.inf
+        return np.where(rows.aliases > used, np.minimum(rows.service_time, now), rows.service_time)
 
     def _queues(self, counts: Array, used: int, each: PredictedRows) -> tuple[Array, Array]:
         """Shortest and longest queue of the pool, by quantiles of the draws and the error of their model.
