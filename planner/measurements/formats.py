@@ -145,6 +145,11 @@ def _listings(source: Source, options: Options) -> schema.Tables:
     except ReportError as error:
         if not LISTING.search(source.head):
             raise _unknown(source) from error
+        if b"\t" in source.head:
+            problem = (
+                f"{error.problem}; its tabs are read as blanks up to every eighth column: expected blanks"
+            )
+            raise ReportError(error.path, problem, line=error.line, column=error.column) from error
         raise
 
 
