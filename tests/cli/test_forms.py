@@ -77,6 +77,7 @@ def test_a_picture_of_no_topic_is_refused(tmp_path: Path, capsys: pytest.Capture
         ("predict hyperpav --set volumes=8 --set aliases=1 --set aliases=2", "--set = 'aliases twice'"),
         ("whatif hyperpav --set volumes=8 --over aliases=1:2 --over aliases=4:5", "--over = 'aliases twice'"),
         ("whatif hyperpav --over aliases=1:2 --set volumes=8 --set volumes=4", "--set = 'volumes twice'"),
+        ("explain nope", "TOPIC = 'nope': expected one of"),
         ("explain mmc servers=2 servers=3", "NAME=VALUE = 'servers twice'"),
         (
             "calibrate none.csv --kind volume -o m.toml --fix inflation=0 --fix inflation=1",
