@@ -16,7 +16,7 @@ from planner.errors import ReportError
 
 EXPECTED: Final = "expected a Performance Toolkit listing as a text file"
 BLOCK: Final = 2**20  # bytes: small enough for the cache, large enough to hide the cost of a call
-LINE_FEED, FORM_FEED, DELETE, BLANK = 10, 12, 127, 32
+LINE_FEED, FORM_FEED, TAB, DELETE, BLANK = 10, 12, 9, 127, 32
 TWO_BYTES: Final = (b"\xff\xfe", b"\xfe\xff")  # first bytes of text with two bytes a character
 PACKED: Final = (  # how files begin that hold others, and the way out
     (rb"\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|LZIP|7z\xbc\xaf|:CFF|(?s:.{257})ustar",
@@ -111,12 +111,18 @@ def numbered(text: str) -> list[tuple[int, str]]:
     return [(number, part) for number, line in enumerate(text.split("\n"), 1) for part in line.split("\f")]
 
 
-def read_lines(path: Path, data: bytes | None = None, expected: str = EXPECTED) -> Iterator[Lines]:
-    """Cut a file, or its content, into blocks of lines as an editor numbers them; a form feed only ends a line."""
+def read_lines(
+    path: Path, data: bytes | None = None, expected: str = EXPECTED, *, tabs: bool = False
+) -> Iterator[Lines]:
+    """Cut a file, or its content, into blocks of lines as an editor numbers them; a form feed only ends a line.
+
+    Where columns count, `tabs` become blanks up to every eighth one.
+    """
     number, seen = 1, False
     with bytes_of(path, data, expected) as file:
         for block, is_last in _blocks(_as_bytes(file)):
-            lines = _split(path, block, number, expected, is_last=is_last)
+            text = block.expandtabs() if tabs and b"\t" in block else block
+            lines = _split(path, text, number, expected, is_last=is_last)
             number = lines.following
             seen = seen or bool(block.strip())
             yield lines
@@ -155,9 +161,9 @@ def _split(path: Path, data: bytes, first: int, expected: str, *, is_last: bool)
     if b"\r" in data:  # any number of them before a line feed, or one alone, is the end of a line
         *ended, last = data.split(b"\n")
         data = b"\n".join([*(part.rstrip(b"\r") for part in ended), last]).replace(b"\r", b"\n")
-    data = data.expandtabs() if b"\t" in data else data
     buffer = np.frombuffer(data, dtype=np.uint8)
     places = np.flatnonzero(buffer < BLANK)
+    places = places[buffer[places] != TAB]
     is_end, is_feed = buffer[places] == LINE_FEED, buffer[places] == FORM_FEED
     if DELETE in data or not (is_end | is_feed).all():
         at = min([*places[~(is_end | is_feed)][:1], *np.flatnonzero(buffer == DELETE)[:1]])
