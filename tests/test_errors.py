@@ -21,10 +21,12 @@ from planner.errors import (
     PlannerError,
     ReportError,
 )
+from planner.measurements.over_time import read_supplies
 from planner.site.example import example_series
 from planner.site.growth import growth
 from planner.site.question import site
 from planner.site.series import Daily, read_series
+from planner.whatif import predict
 
 
 def test_input_error_names_argument_value_unit_and_what_is_wanted() -> None:
@@ -79,6 +81,7 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "limit as text": (lambda: growth(series(), "5000"), "limit = '5000'"),
     "limit true": (lambda: growth(series(), True), "limit = True"),
     "rate as text": (lambda: growth(series(), 5000, rate="20%"), "rate = '20%'"),
+    "percent for a share": (lambda: growth(series(), 5000, rate=20), "rate = 20: expected a share a year"),
     "horizon as text": (lambda: growth(series(), 5000, horizon="18months"), "horizon = '18months'"),
     "event as text": (lambda: growth(series(), 5000, events=["2027-03-01:+30%"]), "events = '2027"),
     "a time, no day": (lambda: growth(series(), 5000, events=[(datetime(2027, 3, 1), 1.3)]), "events = (datetime"),
@@ -98,6 +101,12 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "no source": (lambda: site([]), "source = []"),
     "counters unread": (lambda: supply.judge("counters.csv"), "pools = 'counters.csv'"),
     "listing unread": (lambda: advice.storage_usage("MY.listing"), "listings = 'MY.listing'"),
+    "settings as typed": (lambda: predict("hyperpav", ["aliases=8"]), "settings = ['aliases=8']: expected values by"),
+    "one varied as typed": (lambda: predict("hyperpav", over="aliases=8"), "over = 'aliases=8': expected values by"),
+    "several counts": (lambda: advice.scaling().predict([14, 15]), "processors = [14, 15]: expected one count"),  # type: ignore[arg-type]
+    "one of several counts": (lambda: advice.scaling().rates(14), "processors = 14: expected a list of counts"),  # type: ignore[arg-type]
+    "no counters": (lambda: read_supplies(None), "source = 'NoneType': expected a path"),
+    "no counters among files": (lambda: read_supplies(["counters.csv", 3]), "source = 'int': expected a path"),
     "bytes for GB": (lambda: advice.frame_budget(in_use=256, resident_pages=50), "in_use = 256 bytes"),
 }  # fmt: skip
 
@@ -112,6 +121,14 @@ def test_what_a_question_cannot_take_is_refused_by_its_name(name: str) -> None:
     with pytest.raises(InputError) as refused:
         call()
     assert str(refused.value).startswith(said)
+
+
+def test_a_series_that_is_missing_says_what_was_expected_of_it() -> None:
+    """It listed the formats of devices."""
+    with pytest.raises(
+        ReportError, match=r"^missing.csv: no such file; expected a measured series with the columns"
+    ):
+        read_series("missing.csv")
 
 
 def test_numbers_of_numpy_and_single_texts_are_taken_as_those_of_python(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from planner.interval import Interval
 from planner.quantity import column
 from planner.queueing import checks
 from planner.render.text import sentence_case
-from planner.units import GIB, ends, given, percent, readable
+from planner.units import GIB, ends, given, is_number, percent, readable
 
 LAW: Final = (
     column("law", of=lambda _: "usl"), column("cpu_time", "ms", of="cpu_time"), column("contention"),
@@ -149,6 +149,8 @@ class Scaling(Answer):
         >>> bool(rate.low < rate.value < rate.high)
         True
         """
+        if not is_number(processors):
+            raise InputError("processors", processors, "one count; `rates` takes a list of them")
         return self.rates([processors])[0]
 
     def rates(self, processors: Sequence[int]) -> Interval:
@@ -388,4 +390,6 @@ def _left_out(rows: tuple[MeasuredConfiguration, ...]) -> tuple[Interval, ...]:
 
 def _rates(model: library.Model, processors: Sequence[int]) -> Interval:
     counts = checks.count("processors", processors)
+    if counts.ndim != 1:
+        raise InputError("processors", processors, "a list of counts")
     return interval("itr", model, [{"processors": count} for count in counts.tolist()])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -182,9 +182,7 @@ def possible(model: library.Model, count: int) -> Possible:
         ("parameter", spoken, list(known)),
         ("key of `validity`", model.validity, sorted(measured)),
     ):
-        if unknown := [key for key in keys if key not in allowed]:
-            has = f"a model of kind {model.kind} has {', '.join(allowed)}"
-            raise ReportError(model.title, f"unknown {what} `{unknown[0]}`; {has}")
+        refuse_unknown(model, what, keys, allowed)
     for key, entry in model.parameters.items():
         if not known[key].holds(entry.value):
             bounds = f"expected {known[key].low:g} to {known[key].high:g}"
@@ -205,6 +203,13 @@ def possible(model: library.Model, count: int) -> Possible:
         drawn = dict(zip([p.key for p in free], cut_off(model.uncertainty, free, count).T, strict=True))
     many = len(next(iter(drawn.values()))) if drawn else 1
     return Possible(best=best, sets={key: np.full(many, value) for key, value in best.items()} | drawn)
+
+
+def refuse_unknown(model: library.Model, what: str, keys: Iterable[str], allowed: Collection[str]) -> None:
+    """Refuse a key of a model file that is not among the `allowed` ones of its kind."""
+    if unknown := [key for key in keys if key not in allowed]:
+        has = f"a model of kind {model.kind} has {', '.join(allowed)}"
+        raise ReportError(model.title, f"unknown {what} `{unknown[0]}`; {has}")
 
 
 def _check_agrees(model: library.Model) -> None:

@@ -92,7 +92,7 @@ STANDARD_OUTPUT: Final = "-"
 # Options whose names differ from their arguments.
 SPELLED: Final = {
     "source": "FILE", "start": "--from", "end": "--to", "members": "--pools", "population": "--requesters",
-    "speeds": "--cpu-speed", "ranges": "--over",
+    "speeds": "--cpu-speed", "ranges": "--over", "name": "TOPIC",
 }  # fmt: skip
 ELSEWHERE: Final = {"map": "planner collect --map"}  # for commands without --map
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}

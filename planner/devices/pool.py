@@ -41,7 +41,9 @@ FIGURES: Final = (
     Quantity(key="wait", label="wait", unit="ms", error_of="response of waits", open_above=True),
     Quantity(key="response", label="response", unit="ms", open_above=True),
     Quantity(key="queued", label="queued", error_of="present", open_above=True),
-    Quantity(key="no_alias", label="no alias", unit="share", decimals=3, high=1.0),
+    Quantity(
+        key="no_alias", label="no alias", unit="share", decimals=3, high=1.0, error_of="no_alias of some"
+    ),
 )
 
 
@@ -125,7 +127,8 @@ class Pool:
         """Figures; `no_alias` is nan where a volume of more than `SIDE_BY_SIDE` requesters is solved for many sets.
 
         The model error of a wait is a share of the response time, that of a queue a share of the I/Os present: both are
-        included here, 0 where no I/O waits, as with a device for every requester.
+        included here, 0 where no I/O waits, as with a device for every requester; so is that of `no_alias`, 0 without
+        aliases, where all tries fail.
         """
         sets = len(values["service_time"])
         keys = ("io_rate", "service", "queued", "no_alias")
@@ -148,6 +151,8 @@ class Pool:
             "response": response,
             "response of waits": open_,
             "present": open_ * found["io_rate"],
+            "no_alias of some": found["no_alias"]
+            * [float(scenario["aliases"]) > 0 for scenario in scenarios],
         }
         return {**found, **waits}
 

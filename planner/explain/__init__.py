@@ -66,7 +66,7 @@ def topic_named(name: str) -> Topic:
     >>> [item.key for item in topic_named("mmc").inputs]
     ['arrival_rate', 'service_time', 'servers']
     """
-    InputError.unless_one_of("TOPIC", name, TOPICS)
+    InputError.unless_one_of("name", name, TOPICS)
     module = vars(import_module(f"{__name__}.{TOPICS[name][0]}"))
     from planner.explain.topic import Topic
 

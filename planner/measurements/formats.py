@@ -63,12 +63,16 @@ def _plain(data: bytes) -> bytes:
 
 @dataclass
 class Source:
-    """Something to read: its `path` (a name, for messages), and its content once it is needed, or what was read."""
+    """Something to read: its `path` (a name, for messages), and its content once it is needed, or what was read.
+
+    `wanted`: what is expected of a file that cannot be opened; measurements unless it says so.
+    """
 
     path: Path
     frame: pl.DataFrame | None = None
     content: bytes | None = None
     tables: schema.Tables | None = None
+    wanted: str = ""
 
     @cached_property
     def head(self) -> bytes:
@@ -84,7 +88,11 @@ class Source:
 
     def _bytes(self, most: int | None = None) -> bytes:
         """The first bytes as they are; all where None."""
-        return read_bytes(self.path, WANTED, most) if self.content is None else self.content[:most]
+        return (
+            read_bytes(self.path, self.wanted or WANTED, most)
+            if self.content is None
+            else self.content[:most]
+        )
 
     @cached_property
     def text(self) -> str:
@@ -145,6 +153,11 @@ def _listings(source: Source, options: Options) -> schema.Tables:
     except ReportError as error:
         if not LISTING.search(source.head):
             raise _unknown(source) from error
+        if b"\t" in source.head:
+            problem = (
+                f"{error.problem}; its tabs are read as blanks up to every eighth column: expected blanks"
+            )
+            raise ReportError(error.path, problem, line=error.line, column=error.column) from error
         raise
 
 

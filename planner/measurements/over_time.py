@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from planner.errors import InputError, PlannerError, ReportError
 from planner.measurements.choose import GROUP_KEYS, VOLUME, Group, joined_intervals
-from planner.measurements.read import opened, read
+from planner.measurements.read import Data, read, sources_of
 from planner.measurements.rows import Rows
 from planner.measurements.run import Run
 from planner.measurements.systems import pool_runs, volume_runs
@@ -30,7 +30,6 @@ NEEDED: Final = {"time": "times", "tries": "requests for an alias", "fails": "th
 AT_LEAST: Final = (
     "how many aliases it has was not measured: the most in use at once are taken; SMF 74-1 beside it says it."
 )
-Paths = Path | str | Sequence[Path | str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -144,10 +143,10 @@ def _queues(run: Run | PlannerError | None) -> tuple[float, float]:
 
 
 def read_supplies(
-    path: Paths, *, system: str | None = None, start: str | None = None, end: str | None = None
+    path: Data, *, system: str | None = None, start: str | None = None, end: str | None = None
 ) -> tuple[PoolSupply, ...]:
     """Read the supply counters of all pools in files or an archive; of some intervals, as `read` chooses them."""
-    sources = [opened(each) for each in ([path] if isinstance(path, str | Path) else path)]
+    sources = list(sources_of(path))
     measured = read(sources, system=system, start=start, end=end)
     first, *others = pool_supplies(measured.supply, sources[0].path, measured.notes)
     alone = (note for note in measured.notes if note.endswith(ONE_RECORD))

@@ -192,7 +192,7 @@ def options_of(
 def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
     """Read as `read` does, in parts with all tables: one a source, more of a file that is read block by block."""
     known, system = options.members, options.system
-    for each in _named(_sources(source)):
+    for each in _named(sources_of(source)):
         for tables in formats.tables_of(each, options):
             frames: dict[str, Any] = {}
             for name, columns in schema.TABLES.items():
@@ -273,7 +273,7 @@ def membership(members: Membership | Path | str | None) -> Membership | None:
     return members
 
 
-def _sources(source: Data) -> Iterator[Source]:
+def sources_of(source: Data) -> Iterator[Source]:
     """Cut what a caller gave into single sources."""
     if isinstance(source, Source):
         if source.content is not None or source.frame is not None:
@@ -298,7 +298,7 @@ def _sources(source: Data) -> Iterator[Source]:
         yield Source(path, content=content.encode() if isinstance(content, str) else content)
     elif isinstance(source, Sequence):
         for each in source:
-            yield from _sources(each)
+            yield from sources_of(each)
     else:
         wanted = "a path, a file object, a data frame, what planner.read returns, or several of them"
         raise InputError("source", type(source).__name__, wanted)

@@ -151,7 +151,10 @@ class Plan:
         rate = self.taken["io_rate"]
         if rate.unit or "interval" not in self.taken or heading_words(rate.heading)[0] not in NUMBERS_OF_IOS:
             return ""
-        return f"{rate.heading} is read as I/Os per second; a count is to be divided by its interval first"
+        way_out = (
+            f"`map` io_rate={rate.heading} takes it as a rate; a count is to be divided by its interval first"
+        )
+        return f"{rate.heading}: I/Os per second, or their number in each interval? {way_out}"
 
     def refusal(self) -> str:
         """Say which columns there are, which are missing and which may be them."""
@@ -330,4 +333,4 @@ def read_map(given: str | Mapping[str, str] | None) -> dict[str, str]:
     twice = next((field for field in fields if fields.count(field) > 1), None)
     if twice is not None:
         raise InputError("map", given, f"{twice} once")
-    return dict(pairs)
+    return {name.strip().lower(): heading for name, heading in pairs}

@@ -111,12 +111,18 @@ def numbered(text: str) -> list[tuple[int, str]]:
     return [(number, part) for number, line in enumerate(text.split("\n"), 1) for part in line.split("\f")]
 
 
-def read_lines(path: Path, data: bytes | None = None, expected: str = EXPECTED) -> Iterator[Lines]:
-    """Cut a file, or its content, into blocks of lines as an editor numbers them; a form feed only ends a line."""
+def read_lines(
+    path: Path, data: bytes | None = None, expected: str = EXPECTED, *, tabs: bool = False
+) -> Iterator[Lines]:
+    """Cut a file, or its content, into blocks of lines as an editor numbers them; a form feed only ends a line.
+
+    Where columns count, `tabs` become blanks up to every eighth one.
+    """
     number, seen = 1, False
     with bytes_of(path, data, expected) as file:
         for block, is_last in _blocks(_as_bytes(file)):
-            lines = _split(path, block, number, expected, is_last=is_last)
+            text = block.expandtabs() if tabs and b"\t" in block else block
+            lines = _split(path, text, number, expected, is_last=is_last)
             number = lines.following
             seen = seen or bool(block.strip())
             yield lines

@@ -16,7 +16,7 @@ from planner.reports.lines import Line
 
 _CLOCK: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
 _STAMP: Final = rf"[0-9]{{4}}/[0-9]{{2}}/[0-9]{{2}} {_CLOCK}"
-HEAD: Final = re.compile(r"(?P<carriage>[01+-]?) *FCX(?P<report>[0-9]{3}) +(?P<kind>Run|CPU)(?= )")
+HEAD: Final = re.compile(r"(?P<carriage>[01+-]?)\s*FCX(?P<report>[0-9]{3})\s+(?P<kind>Run|CPU)(?=\s)")
 _PRINTED: Final = re.compile(rf".*? Run (?P<produced>{_STAMP})(?: |$)")
 _SCREEN: Final = re.compile(rf".*? Interval (?P<start>{_CLOCK}) *- *(?P<end>{_CLOCK})(?: |$)")
 _FROM_TO: Final = re.compile(rf" *(?P<word>From|To) +(?P<stamp>{_STAMP})(?: |$)")

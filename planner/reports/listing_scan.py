@@ -69,7 +69,7 @@ def scan(
 ) -> Scanner:
     """Read a file of listings; `take` gets the rows of each block at once."""
     scanner = Scanner(path)
-    for lines in read_lines(path, data):
+    for lines in read_lines(path, data, tabs=True):
         scanner.feed(lines)
         while take is not None and scanner.parts:
             take(scanner.parts.pop(), scanner)

@@ -142,6 +142,10 @@ def read_volumes(table: CsvTable, given: Mapping[str, str]) -> schema.Tables:
     if plan.missing or plan.doubts:
         raise table.error_at(table.header_line, len(table.header), plan.refusal())
     table, plan = cleaned(table, plan)
+    if "io_rate" not in given and (doubt := plan.count_or_rate):
+        raise table.error_at(
+            table.header_line, table.names.index(plan.taken["io_rate"].heading.upper()), doubt
+        )
     notes: list[str] = []
     frame, lost = _rows(table, plan, notes)
     seconds = _as_seconds(table, plan, frame)
@@ -150,8 +154,7 @@ def read_volumes(table: CsvTable, given: Mapping[str, str]) -> schema.Tables:
         frame, lost = _rows(table, plan, notes := [])
         too_fast = f"a disk would serve an I/O in less than {FASTEST / MICROSECOND:.0f} us"
         notes.append(f"{table.path}: its times are read as seconds: as milliseconds {too_fast}.")
-    doubtful = (plan.no_queue, "" if "io_rate" in given else plan.count_or_rate)
-    notes += [f"{table.path}: {each}." for each in doubtful if each]
+    notes += [f"{table.path}: {plan.no_queue}."] if plan.no_queue else []
     notes += _rivals(table, plan)
     missing, frame = _without_lost(table, frame, lost, notes)
     columns = f"{table.path}: {plan.words}"

@@ -74,6 +74,7 @@ def read_series(source: Path | str | pl.DataFrame | Source, value: str | None = 
     """Read measured series and take the busy hour of each day."""
     if isinstance(source, str | Path):
         source = opened(source)
+        source.wanted = "expected a measured series with the columns start and a number, such as io_rate"
     if isinstance(source, Source):
         table = read_csv(source.path, ["start"], "a measured series", data=source.data)
     else:

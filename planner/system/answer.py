@@ -165,6 +165,7 @@ class SystemAnswer(Answer):
         nothing = Number(0.0, 0.0, 0.0, "arithmetic")
         ranked = [*self.bottleneck, None, None]
         return {
+            "headline": self.headline,
             "name": self.system.name,
             "throughput": found.throughput.to_dict(),
             "throughput_unit": self.unit,
@@ -395,6 +396,7 @@ class SystemComparison(Answer):
     def to_dict(self) -> dict[str, Any]:
         """Both answers, and what differs."""
         return {
+            "headline": self.headline,
             "first": self.one.to_dict(),
             "second": self.two.to_dict(),
             "differences": [
@@ -467,13 +469,13 @@ def _bounds(
     labels, several = ["throughput", *names], len(pairs) > 1
     most = pairs[0][1].throughput.value
     title = "" if several or most is None else f"{readable(most)} {unit}, most limited by {names[0]}"
-    (axes,) = style.begin(axes, headline, title=title, height=1.7 + 0.4 * len(labels))
+    (axes,) = style.begin(axes, headline, title=title, height=1.7 + (0.6 if several else 0.4) * len(labels))
     named = _apart([name for name, _ in pairs])
     for k, (name, (_, found), color, (marker, size)) in enumerate(
         zip(named, pairs, cycle(style.COLORS), cycle(style.MARKERS), strict=False)
     ):
         # of a row: two systems side by side
-        bounds, off = dict(found.ranked()), (k - (len(pairs) - 1) / 2) * 0.3
+        bounds, off = dict(found.ranked()), (k - (len(pairs) - 1) / 2) * 0.25
         places = [labels.index(n) + off for n in bounds]
         axes.plot(
             list(bounds.values()), places, marker, color=color, markersize=min(size, 8), fillstyle="none",
@@ -493,6 +495,7 @@ def _bounds(
     if names:
         style.logarithmic(axes, "x")
     axes.set_xlabel(f"throughput [{unit}]")
+    axes.tick_params(axis="x", labelsize="x-small")  # millions are long
     axes.margins(x=0.15)
     style.legend_below(axes, 2)
     return axes

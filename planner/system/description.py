@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from planner import library
-from planner.calibrate.error_bar import possible
+from planner.calibrate.error_bar import possible, refuse_unknown
 from planner.devices.kinds import KINDS
 from planner.errors import PlannerError, ReportError
 from planner.system.schema import TABLES, did_you_mean
@@ -37,6 +37,9 @@ BROUGHT: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
     "volumes": {"pool": _TIMES, "volume": _TIMES},
     "processors": {"processors": {"contention": "contention", "coherency": "coherency"}},
 }  # fmt: skip
+MEASURED_AT: Final = (  # keys of `validity` of a model of a system
+    "guests", "devices", "queue_depth", "processors", "real_storage_gib", "instantiated", "virtual_storage_gib",
+)  # fmt: skip
 PER_PAGE: Final = "cp_system_time_s"  # of a paging device: processor time per page, not per transfer
 
 
@@ -197,6 +200,8 @@ def _model(entry: Entry, name: str) -> library.Model:
         found = library.read_model(name)
         if found.kind in KINDS:
             possible(found, 1)  # refuses a model that contradicts itself
+        elif found.kind == "system":
+            refuse_unknown(found, "key of `validity`", found.validity, MEASURED_AT)
         return found
     except PlannerError as error:
         hint = did_you_mean(name, library.model_names())

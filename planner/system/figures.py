@@ -18,7 +18,7 @@ from planner.interval import Interval
 from planner.queueing.multiclass import small_enough
 from planner.results import Array, by_key
 from planner.system.coupled import ONE_WAIT, SystemFigures, SystemScenarios, outcome_of, requesters_of
-from planner.system.description import BROUGHT, PER_PAGE, Entry, System
+from planner.system.description import BROUGHT, MEASURED_AT, PER_PAGE, Entry, System
 
 COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
 WAITS: Final = ("queue_length", "wait", "response")
@@ -476,16 +476,15 @@ def _as_measured(system: System) -> bool:
         return False
     brought = [guests[0].origin.get(key) for key in ("touch_time", "cp_charged")]
     brought += [paging[0].origin.get(key) for key in ("service_time", "pages_per_transfer", "cp_system")]
-    is_so = {
-        "guests": guests[0].numbers["count"], "devices": paging[0].numbers["devices"],
-        "queue_depth": paging[0].numbers["depth"], "processors": processors.numbers["count"],
-        "real_storage_gib": storage.numbers["real"] / 2**30, "instantiated": guests[0].numbers.get("instantiated", 0.0),
-        "virtual_storage_gib": guests[0].numbers.get("virtual", 0.0) / 2**30,
-    }  # fmt: skip
+    is_so = (
+        guests[0].numbers["count"], paging[0].numbers["devices"], paging[0].numbers["depth"],
+        processors.numbers["count"], storage.numbers["real"] / 2**30, guests[0].numbers.get("instantiated", 0.0),
+        guests[0].numbers.get("virtual", 0.0) / 2**30,
+    )  # fmt: skip
     plain = not (storage.numbers["other"] or storage.numbers["minidisk_cache"] or paging[0].word("pool"))
     return plain and set(brought) == {paging[0].word("model")} and all(
         key in model.validity and math.isclose(value, model.validity[key][0], rel_tol=1e-6)
-        for key, value in is_so.items()
+        for key, value in zip(MEASURED_AT, is_so, strict=True)
     )  # fmt: skip
 
 

@@ -129,10 +129,10 @@ class SystemGrid(Answer):
                 scenarios.append({"settings": where, "cannot_run": each})
                 continue
             data = SystemAnswer(system=system, found=each).to_dict()
-            del data["notes"], data["name"]
+            del data["headline"], data["notes"], data["name"]
             scenarios.append({"settings": where, "cannot_run": None, **data})
-        return {"name": self.system.name, "over": [r.label for r in self.ranges], "scenarios": scenarios,
-                "notes": list(self.notes)}  # fmt: skip
+        return {"headline": self.headline, "name": self.system.name, "over": [r.label for r in self.ranges],
+                "scenarios": scenarios, "notes": list(self.notes)}  # fmt: skip
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw the throughput over what varies, a line for each combination of the rest, with its band; mark most."""

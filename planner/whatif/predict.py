@@ -283,6 +283,9 @@ def predict(
     634
     """
     model = model if isinstance(model, Model) else library.read_model(model)
+    for name, each in (("settings", settings), ("over", over)):
+        if not isinstance(each, Mapping | None):
+            raise InputError(name, each, f"values by key, such as {{'{next(iter(keys_of(model.kind)))}': 8}}")
     known, settings = keys_of(model.kind), dict(settings or {})
     varied: dict[str, Any] = dict(over or {})
     over = {

@@ -71,6 +71,11 @@ def test_a_picture_of_no_topic_is_refused(tmp_path: Path, capsys: pytest.Capture
     assert "it with a topic" in capsys.readouterr().err
 
 
+def test_an_unknown_topic_is_named_as_it_is_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "nope"]) == 2
+    assert capsys.readouterr().err.startswith("planner: TOPIC = 'nope': expected one of erlang-c, mmc")
+
+
 @pytest.mark.parametrize(
     ("command", "argument"),
     [

@@ -133,6 +133,7 @@ def test_an_event_raises_the_load_from_its_day_on(tmp_path: Path, capsys: pytest
         (["--limit", "5000/s"], "--limit"),
         (["--limit", "5000", "--growth", "20%"], "--growth"),
         (["--limit", "5000", "--growth", "-100%/year"], "--growth"),
+        (["--limit", "5000", "--growth", "500%/year"], "--event is a step"),
         (["--limit", "5000", "--event", "2026-03-01:+30%"], "a day after the last measured one"),
         (["--limit", "5000", "--event", "2027-03-01:30"], "--event"),
         (["--limit", "5000", "--event", "2027-13-01:+30%"], "--event"),

@@ -92,7 +92,7 @@ def test_a_sensitivity_is_the_answer_with_the_input_raised() -> None:
 @pytest.mark.parametrize(
     ("name", "numbers", "message"),
     [
-        ("mm1", {}, "TOPIC = 'mm1': expected one of erlang-c, mmc"),
+        ("mm1", {}, "name = 'mm1': expected one of erlang-c, mmc"),
         ("mmc", {"rate": 3}, "rate = 3: expected one of arrival_rate, service_time, servers"),
         ("mmc", {"service_time": "1.3"}, "a unit is missing"),
         ("mmc", {"service_time": 0}, "a finite number above zero"),

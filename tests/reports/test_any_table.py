@@ -314,13 +314,22 @@ def test_a_column_that_may_hold_the_queue_is_named_where_nothing_tells_it() -> N
         ("IOPS", True, False),
     ],
 )
-def test_a_rate_that_may_be_a_count_is_named(heading: str, interval: bool, said: bool) -> None:
-    """A number of I/Os in each interval was read as a rate without a word; one device can carry 700/s, not 630,000."""
+def test_a_rate_that_may_be_a_count_is_refused_until_a_map_says_that_it_is_a_rate(
+    heading: str, interval: bool, said: bool
+) -> None:
+    """630,000 I/Os of an interval were read as 630,000/s; one device can carry 700/s."""
     head, row = ("start,interval_s,", "2026-03-02T10:00,900,") if interval else ("", "")
     table = f"{head}volume,{heading},service_ms,queued\n{row}A,700,1.25,.4\n".encode()
-    found = [note for note in read(table).notes if "is read as I/Os per second; a count" in note]
-    assert len(found) == said
-    assert not said or not any("a count" in note for note in read(table, map={"io_rate": heading}).notes)
+    if said:
+        where = f"line 1, column 25: {heading}: I/Os per second, or .* `map` io_rate={heading} takes .*; a count is to"
+        with pytest.raises(ReportError, match=where):
+            read(table)
+    assert read(table, map={"IO_rate": heading} if said else None).devices["io_rate"].item() == 700
+
+
+def test_a_row_of_units_says_that_a_number_of_ios_is_a_rate() -> None:
+    (rate,) = read(text("Volume,IOs,Interval,Service", ",1/s,s,ms", "A,700,900,1.25")).devices["io_rate"]
+    assert rate == 700
 
 
 def test_a_wait_that_contradicts_queue_and_response_is_refused() -> None:

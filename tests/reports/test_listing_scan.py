@@ -60,6 +60,19 @@ def test_blocks_have_the_lines_of_an_editor(text: str, block: int) -> None:
     assert [(line.number, line.text, line.offset) for line in lines] == expected
 
 
+def test_tabs_up_to_every_eighth_column_are_the_blanks_that_they_stand_for() -> None:
+    """As `unexpand -a` writes it; one tab between words is refused by what tabs do."""
+    listing = page(*GOOD)
+    cells = (re.findall(".{1,8}", line) for line in listing.split("\n"))
+    lines = ([re.sub("  +$", "\t", each) if len(each) == 8 else each for each in line] for line in cells)
+    tabbed = "\n".join(map("".join, lines))
+    assert "\t" in tabbed and found(tabbed).devices.equals(found(listing).devices)
+    with pytest.raises(
+        ReportError, match=r"line 1[0-9], .* tabs are read as blanks up to every eighth column"
+    ):
+        found(re.sub("  +", "\t", listing))
+
+
 @pytest.mark.long
 @examples(20)
 @given(tables(), st.integers(1, 5), st.sampled_from([700, 2**20]))
@@ -234,10 +247,12 @@ def test_dspacesh_rows_without_head_or_heading_refuse_the_file(
             reader(path)
 
 
-def test_white_space_in_a_page_head_is_ignored() -> None:
-    assert found(page(row(), head=HEAD.replace("\nTo ", "\n\t\nTo "))).devices["interval"].to_list() == [
-        600.0
-    ]
+def test_white_space_in_a_page_head_is_ignored_but_a_blank_line_ends_it() -> None:
+    (interval,) = found(page(row(), head=HEAD.replace("\nTo ", "\n\xa0\nTo "))).devices["interval"]
+    assert interval == 600.0
+    for blank in ("", " ", "\t"):
+        with pytest.raises(ReportError, match="'From' alone"):
+            found(page(row(), head=HEAD.replace("\nTo ", f"\n{blank}\nTo ")))
 
 
 @pytest.mark.parametrize(

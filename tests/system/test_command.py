@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,18 @@ def test_the_command_is_one_with_the_function(xiv: str, capsys: pytest.CaptureFi
     assert len({row["figure"] for row in rows}) == len(rows)
 
 
+@pytest.mark.parametrize("more", [[], ["--over", "guests.count=16:17"], ["--compare", "FILE"]])
+def test_json_begins_with_the_headline_of_the_text(
+    xiv: str, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    asked = ["system", xiv, *(xiv if each == "FILE" else each for each in more)]
+    assert main(asked) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert main([*asked, "--json"]) == 0
+    key, headline = next(iter(json.loads(capsys.readouterr().out).items()))
+    assert key == "headline" and text.startswith(headline)
+
+
 def test_text_fits_a_terminal(xiv: str) -> None:
     for answer in (
         model.solve(xiv),
@@ -126,6 +139,18 @@ def test_pictures(xiv: str, tmp_path: Path) -> None:
             == 0
         )
         assert (tmp_path / f"{k}.png").stat().st_size > 5000
+
+
+@pytest.mark.long
+def test_labels_of_a_comparison_do_not_overlap(xiv: str) -> None:
+    """Those of both systems, and of neighboring rows, stood over each other."""
+    axes = model.compare(model.solve(xiv), model.solve(xiv, ["paging.depth=unlimited"])).plot()
+    axes.figure.canvas.draw()
+    boxes = [
+        each.get_window_extent() for each in (*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels())
+    ]
+    inside = [box for box in boxes if box.width and axes.bbox.x0 - box.width <= box.x0 <= axes.bbox.x1]
+    assert len(inside) > 12 and not [1 for a, b in combinations(inside, 2) if a.overlaps(b)]
 
 
 def test_a_picture_of_a_system_without_guests_has_no_bounds(tmp_path: Path) -> None:

@@ -90,6 +90,17 @@ def test_a_device_model_with_a_mistyped_key_is_refused(tmp_path: Path) -> None:
         parse_system(text)
 
 
+def test_a_system_model_with_a_mistyped_key_is_refused(tmp_path: Path) -> None:
+    """Without its queue depth, processor times counted as measured at every depth."""
+    path = tmp_path / "own.toml"
+    known = library.read_model("system-xiv-serialized")
+    library.write_model(structs.replace(known, validity={"queue_dpth": (1.0, 1.0)}), path)
+    with pytest.raises(
+        ReportError, match=r"guests\[.*\]\.model: .*`queue_dpth`; a model of kind system has guests, dev"
+    ):
+        parse_system(XIV.replace('"system-xiv-serialized"', f'"{path}"'))
+
+
 def test_like_takes_what_is_not_said() -> None:
     system = parse_system(XIV + '\n[[guests]]\nname = "small"\nlike = "pfault"\nvirtual_gib = 8\ncount = 3\n')
     small = system.of("guests")[1]

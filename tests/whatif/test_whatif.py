@@ -435,6 +435,14 @@ def test_no_error_bar_goes_over_what_is_possible() -> None:
     assert float(cells["page_rate_half"].replace(",", "")) > 0
 
 
+@pytest.mark.parametrize("volumes", [1.0, 8.0])
+def test_without_aliases_no_try_finds_one_and_nothing_is_open(volumes: float) -> None:
+    """A probability that is 1 by definition had a range from .968; with an alias it is open."""
+    within = whatif.predict(POOL, {"volumes": volumes}, {"aliases": [0.0, 1.0]}).values["no_alias"]
+    assert within.low[0] == within.value[0] == within.high[0] == 1.0
+    assert within.low[1] < within.value[1]
+
+
 def test_the_tries_of_one_volume_have_a_range() -> None:
     """It was none for one volume, while pools had theirs; where it is not known the table has an empty cell."""
     tries = whatif.predict(POOL, {"volumes": 1.0, "aliases": 1.0}).values["no_alias"][0]

@@ -18,7 +18,7 @@ from planner.results import Array, Integers
 from planner.site.growth.draws import TrendDraws, fit_days, short_fit
 from planner.site.growth.model import TINY, YEAR
 from planner.site.series import Daily, SeriesLabel
-from planner.units import is_number
+from planner.units import MOST_BARE_SHARE, is_number
 
 NEVER = np.inf
 
@@ -132,8 +132,10 @@ def parse_growth(text: str) -> float:
     """
     match = _RATE.fullmatch(text)
     rate = float(match["number"]) / 100 if match else math.nan
-    if not rate > -1:
-        raise InputError("growth", text, "a growth above -100 %, such as 20%/year")
+    if not -1 < rate < MOST_BARE_SHARE:
+        raise InputError(
+            "growth", text, "a growth above -100 % and below 500 %, such as 20%/year; `event` is a step"
+        )
     return rate
 
 
@@ -182,8 +184,10 @@ def parse_limit(text: str) -> float:
 
 def check_given(rate: float | None, events: Sequence[tuple[date, float]], horizon: int, last: date) -> None:
     """Refuse a rate, events and a horizon that make no sense."""
-    if rate is not None and not (is_number(rate) and -1 < rate < math.inf):
-        raise InputError("rate", rate, "a finite share a year above -1, such as 0.2 for 20 %")
+    if rate is not None and not (is_number(rate) and -1 < rate < MOST_BARE_SHARE):
+        raise InputError(
+            "rate", rate, "a share a year above -1 and below 5, such as 0.2 for 20 %; a step is an event"
+        )
     if not (is_number(horizon) and 1 <= horizon <= FARTHEST and horizon % 1 == 0):
         raise InputError("horizon", horizon, f"whole days from 1 to {FARTHEST}", "days")
     for event in events:
