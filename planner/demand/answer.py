@@ -87,10 +87,7 @@ def point_and_range(candidates: Candidates, target: Target | None = None, *, ran
     else:
         point, low, high = _spread(candidates, each, target, ranges=ranges)
         long = candidates.rows.queue > WAITS[0] * candidates.rows.rate * candidates.rows.service
-        asked = long | ranges
-        before = np.full((2, point.size), -np.inf)
-        if asked.any():
-            before[:, asked] = _shorter_queues(candidates.of(asked), target)
+        before = _shorter_queues(candidates, target, long | ranges)
         taken_over = point < before[0]
         # Between two of the waits asked a long queue needs no more than at these, whatever candidate is likeliest.
         high = np.where(long, before[1], np.maximum(high, before[1]))
@@ -161,8 +158,11 @@ def _steady_counts(candidates: Candidates, target: Target) -> tuple[Array, Array
     return np.where(np.isnan(less), np.inf, less), np.where(np.isnan(more), -np.inf, more)
 
 
-def _shorter_queues(candidates: Candidates, target: Target) -> tuple[Array, Array]:
-    """Largest point over shorter queues, and largest high end over those and the next longer one; (volumes,)."""
+def _shorter_queues(candidates: Candidates, target: Target, of: Flags) -> tuple[Array, Array]:
+    """Largest point over shorter queues, and largest high end over those and the next longer one; (volumes,).
+
+    Both are -inf where there is none, and of volumes that are not asked for (`of`).
+    """
     point, high = (np.full(candidates.volumes, -np.inf) for _ in range(2))
     rows = candidates.rows
     wait = (rows.queue / (rows.rate * rows.service))[:, None]
@@ -174,7 +174,7 @@ def _shorter_queues(candidates: Candidates, target: Target) -> tuple[Array, Arra
         (fixed >= wait) & (np.append(np.zeros_like(wait), fixed[:, :-1], axis=1) < wait) & (wait > WAITS[0])
     )
     asked = below | np.append(np.zeros(poisson.shape + RATIOS.shape, dtype=bool)[:, 0], next_one, axis=1)
-    volume, which = np.nonzero(asked)
+    volume, which = np.nonzero(asked & of[:, None])
     if volume.size == 0:
         return point, high
     waits = np.append(np.where(np.isfinite(poisson), poisson, 0.0) * RATIOS, fixed, axis=1)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.interval import Interval
@@ -165,38 +165,34 @@ def _service_missing(rows: Rows) -> Integers:
 def _at_three(rows: Rows, *, aliases: float, shared: float) -> Array:
     """Service time [s] and queue of each row, with their ends, at both ends and the value of the service time.
 
-    What was measured of it is one. Shape (rows, low, value or high, service or queue, low, value or high); nan where
-    there is no I/O.
+    Shape (rows, low, value or high, service or queue, low, value or high); without a meaning where there is no I/O.
     """
     numbers, rate = rows.numbers, _widened(rows, rows.numbers["io_rate"])
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # of rows that nobody asks for
-        missing = np.isnan(numbers["service"].value)
-        bracket = _by_others(rows, aliases, shared).where(missing, _printed_service(rows))
-        services = [_widened(rows, Interval(end, end, end)) for end in bracket]
-        queues = [queue_of(numbers["queued"], rate, each, numbers["response"]) for each in services]
-        pairs = [
-            [[*service], [*_widened(rows, queue)]] for service, queue in zip(services, queues, strict=True)
-        ]
-    return np.moveaxis(np.array(pairs), -1, 0)
+    found = []
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        bracket = _by_others(rows, aliases, shared)
+        for end in bracket.where(np.isnan(numbers["service"].value), _printed_service(rows)):
+            service = _widened(rows, Interval(end, end, end))
+            queue = _widened(rows, queue_of(numbers["queued"], rate, service, numbers["response"]))
+            found.append([[*service], [*queue]])
+    return np.moveaxis(np.array(found), -1, 0)
 
 
 def service_times(rows: Rows) -> Interval:
     """Service time of each volume with its own aliases [s]: measured, or by other figures; nan where none says it."""
-    known = rows.numbers["service"]
-    missing = np.isnan(known.value) & (rows.filled("io_rate") > 0) & rows.of_kind(VOLUME)
-    if not missing.any():
-        return known
-    some = rows[missing]
-    aliases = np.nan_to_num(some.pool_aliases)
-    found, rate = _by_others(some, aliases, aliases), some.numbers["io_rate"].value
-    _check_rest(some, found)
-    # Without a response: one device alone is busy while an I/O is under way.
-    alone = np.isnan(found.value) & (aliases == 0)
-    return _filled(known, missing, (some.numbers["utilization"] / rate).where(alone, found))
+    numbers, aliases = rows.numbers, np.nan_to_num(rows.pool_aliases)
+    missing = np.isnan(numbers["service"].value) & (rows.filled("io_rate") > 0) & rows.of_kind(VOLUME)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = _by_others(rows, aliases, aliases)
+        # Without a response: one device alone is busy while an I/O is under way.
+        by_use = numbers["utilization"] / numbers["io_rate"].value
+    _check_rest(rows, found.where(missing, np.nan))
+    found = found.where(~np.isnan(found.value) | (aliases > 0), by_use)
+    return found.where(missing, numbers["service"])
 
 
 def _by_others(rows: Rows, aliases: ArrayLike, shared: ArrayLike) -> Interval:
-    """Service times by rate, response, utilization and queue."""
+    """Service times by rate, response, utilization and queue; without a meaning where there is no I/O."""
     numbers = rows.numbers
     measured = (numbers[name] for name in ("io_rate", "response", "utilization"))
     found = service_bracket(*measured, aliases=aliases, shared=shared)
@@ -209,14 +205,6 @@ def _check_rest(rows: Rows, found: Interval) -> None:
     """`check_rest` of what `_by_others` found."""
     numbers = rows.numbers
     check_rest(found, numbers["response"], numbers["queued"], numbers["io_rate"], rows.names)
-
-
-def _filled(known: Interval, missing: NDArray[np.bool_], others: Interval) -> Interval:
-    """Times of all rows, those of the missing ones from others."""
-    ends = [np.array(end) for end in known]
-    for end, other in zip(ends, others, strict=True):
-        end[missing] = other
-    return Interval(*ends)
 
 
 def _bracketed(rows: Rows, three: Array, run: Callable[..., Run]) -> Run:

@@ -260,8 +260,7 @@ def size_volumes(
         counts = point_and_range(grown, target, ranges=every)
         for place, k in enumerate(alone):
             one = slice(place, place + 1)
-            own = measured.of(one)
-            read[k] = own, own if grown is measured else grown.of(one), counts.of(one), False, ()
+            read[k] = measured.of(one), grown.of(one), counts.of(one), False, ()
     for k, case in enumerate(cases):
         try:
             if k not in read:
