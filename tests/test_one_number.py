@@ -152,6 +152,14 @@ def test_a_volume_with_aliases_of_its_own_is_a_pool_of_one() -> None:
             assert one.answer.range == (one.low, one.high) == other.answer.range
 
 
+def test_the_count_is_the_same_whether_or_not_its_range_is_asked() -> None:
+    """Queues of more than three service times need no more than at shorter ones, of which their ranges are."""
+    runs = volumes(8, 30)
+    cases = [(replace(run, queued=run.queued * times),) for run in runs for times in (1.0, 30.0)]
+    without, ranged = (need(cases, DEVICE, ranges=ranges) for ranges in (False, True))
+    assert [told(each) for each in without] == [told(replace(each, low=None, high=None)) for each in ranged]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("target", [Target(queued=0.3), Target(), Target(wait=2e-4)], ids=str)
 def test_a_curve_goes_through_the_measured_row_and_is_monotone_about_it(target: Target) -> None:

@@ -62,7 +62,7 @@ def quantile(values: Array, weight: Array, share: float) -> Array:
     return np.take_along_axis(np.take_along_axis(values, order, axis=-1), first[..., None], axis=-1)[..., 0]
 
 
-def point_and_range(candidates: Candidates, target: Target | None = None) -> Counts:
+def point_and_range(candidates: Candidates, target: Target | None = None, *, ranges: bool = True) -> Counts:
     """Count, range and what must be said of them.
 
     Parameters
@@ -71,6 +71,8 @@ def point_and_range(candidates: Candidates, target: Target | None = None) -> Cou
         Of one row of averages a volume, or of several.
     target : Target, optional
         By default wait at most 5 % of service.
+    ranges : bool, optional
+        Whether `low`, `high`, `most` and `taken_over` are wanted; else they are of the likeliest candidates alone.
 
     Returns
     -------
@@ -83,10 +85,10 @@ def point_and_range(candidates: Candidates, target: Target | None = None) -> Cou
         point, low, high = _of_several(candidates, each, target)
         taken_over = np.zeros(candidates.volumes, dtype=bool)
     else:
-        point, low, high = _spread(candidates, each, target)
-        before = _shorter_queues(candidates, target)
-        taken_over = point < before[0]
+        point, low, high = _spread(candidates, each, target, ranges=ranges)
         long = candidates.rows.queue > WAITS[0] * candidates.rows.rate * candidates.rows.service
+        before = _shorter_queues(candidates, target, long | ranges)
+        taken_over = point < before[0]
         # Between two of the waits asked a long queue needs no more than at these, whatever candidate is likeliest.
         high = np.where(long, before[1], np.maximum(high, before[1]))
         point = np.where(long, np.minimum(point, high), point)
@@ -106,11 +108,13 @@ def point_and_range(candidates: Candidates, target: Target | None = None) -> Cou
     )  # fmt: skip
 
 
-def _spread(candidates: Candidates, each: Array, target: Target) -> tuple[Array, Array, Array]:
-    """Point, low and high end of the kept candidates of one row."""
+def _spread(
+    candidates: Candidates, each: Array, target: Target, *, ranges: bool = True
+) -> tuple[Array, Array, Array]:
+    """Point, low and high end of the kept candidates of one row; without `ranges` the point alone is exact."""
     point = quantile(each, candidates.weight, POINT)
     low, high = _ends(candidates.kept, each)
-    near = candidates.ratio < NEARLY_STEADY
+    near = (candidates.ratio < NEARLY_STEADY) & ranges
     if near.any():
         first, second = _steady_counts(candidates.of(near), target)
         low[near] = np.minimum(low[near], first)
@@ -154,8 +158,11 @@ def _steady_counts(candidates: Candidates, target: Target) -> tuple[Array, Array
     return np.where(np.isnan(less), np.inf, less), np.where(np.isnan(more), -np.inf, more)
 
 
-def _shorter_queues(candidates: Candidates, target: Target) -> tuple[Array, Array]:
-    """Largest point over shorter queues, and largest high end over those and the next longer one; (volumes,)."""
+def _shorter_queues(candidates: Candidates, target: Target, of: Flags) -> tuple[Array, Array]:
+    """Largest point over shorter queues, and largest high end over those and the next longer one; (volumes,).
+
+    Both are -inf where there is none, and of volumes that are not asked for (`of`).
+    """
     point, high = (np.full(candidates.volumes, -np.inf) for _ in range(2))
     rows = candidates.rows
     wait = (rows.queue / (rows.rate * rows.service))[:, None]
@@ -167,7 +174,7 @@ def _shorter_queues(candidates: Candidates, target: Target) -> tuple[Array, Arra
         (fixed >= wait) & (np.append(np.zeros_like(wait), fixed[:, :-1], axis=1) < wait) & (wait > WAITS[0])
     )
     asked = below | np.append(np.zeros(poisson.shape + RATIOS.shape, dtype=bool)[:, 0], next_one, axis=1)
-    volume, which = np.nonzero(asked)
+    volume, which = np.nonzero(asked & of[:, None])
     if volume.size == 0:
         return point, high
     waits = np.append(np.where(np.isfinite(poisson), poisson, 0.0) * RATIOS, fixed, axis=1)

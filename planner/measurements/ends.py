@@ -72,27 +72,33 @@ BUNCHED: Final = 3.0
 KNOWN: Final = 0.05  # relative width up to which the ends are one
 
 
-def rest_of_response(
-    response: Interval, queued: Interval, io_rate: Interval, names: Sequence[str] = ()
-) -> Interval:
+def rest_of_response(response: Interval, queued: Interval, io_rate: Interval) -> Interval:
     """Service times [s] of volumes: responses without the wait, queue / rate (Little's law); nan where not known."""
-    rest = response - queued / io_rate
+    return above_nothing(response - queued / io_rate)
+
+
+def check_rest(
+    rest: Interval, response: Interval, queued: Interval, io_rate: Interval, names: Sequence[str] = ()
+) -> None:
+    """Refuse a `rest_of_response` that is none; one of nan, or of a queue that was not measured, is passed over."""
     for k in (rest.high <= 0).nonzero()[0]:
+        if not (io_rate.value[k] > 0 and np.isfinite(queued.value[k])):
+            continue
         wait = float(queued.value[k] / io_rate.value[k]) / MILLISECOND
         wanted = f"above the wait, which queue over rate makes {wait:.4g} ms"
         of = f" of {names[k]}" if names else ""
         raise InputError(f"response{of}", response.value[k] / MILLISECOND, wanted, "ms")
-    return above_nothing(rest)
 
 
-def at_both_ends(service: Interval, io_rate: Array, at: Callable[[Interval], Run]) -> Run:
-    """The run at service times that follow from other figures, with those at both ends of what they may be."""
-    value, low, high = (
-        replace(at(Interval(end, end, end)), assumed=in_words(service, io_rate))
-        for end in (service.value, service.low, service.high)
-    )
-    sure = (service.high - service.low <= KNOWN * service.value).all()
-    return value if sure else replace(value, ends=(low, high))
+def at_both_ends(service: Interval, io_rate: Array, at: Callable[[int, str], Run]) -> Run:
+    """The run at a service time that follows from other figures, with those at both ends of what it may be.
+
+    `at` makes the run at end 0, at the value (1) or at end 2 of `service`, with words for what was taken.
+    """
+    words = in_words(service, io_rate)
+    if (service.high - service.low <= KNOWN * service.value).all():
+        return at(1, words)
+    return replace(at(1, words), ends=(at(0, words), at(2, words)))
 
 
 def sampled(run: Run, samples: float) -> Run:

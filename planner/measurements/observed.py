@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.interval import Interval
@@ -16,6 +16,7 @@ from planner.measurements.ends import (
     above_nothing,
     at_both_ends,
     check_response,
+    check_rest,
     contradicts,
     queue_of,
     rest_of_response,
@@ -27,7 +28,7 @@ from planner.measurements.rows import Rows
 from planner.measurements.run import Run, joined_note
 from planner.render.text import counted, sentence_case
 from planner.reports.schema import DEVICE_NUMBERS, LEAST, PARTS, VOLUME, at_least
-from planner.results import Array
+from planner.results import Array, Integers
 from planner.units import ADDRESSES, MILLISECOND
 
 EQUAL: Final = "Volumes are taken as equal: a listing does not say for which volume an alias worked."
@@ -46,8 +47,10 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
         io_rate=rows.column("rate", lambda whole: _widened(whole, whole.numbers["io_rate"])),
         idle=idle, together=rows.together, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
     )  # fmt: skip
-    if (taken := _bracket(rows, aliases=aliases, pool=pool)) is not None:
-        return _bracketed(rows, taken, run, _notes(rows, idle))
+    if rows.column("service not measured", _service_missing).max() == 1:
+        made = partial(_at_three, aliases=aliases, shared=aliases / len(rows) if pool else aliases)
+        three = made(rows) if pool else rows.column(f"service with {aliases} aliases", made)
+        return _bracketed(rows, three, partial(run, notes=_notes(rows, idle)))
     _service(rows)
     in_use = aliases > 0
     wrong = rows.column(f"contradicts {in_use}", lambda whole: contradicts(*_asked(whole, in_use=in_use)))
@@ -126,7 +129,7 @@ def from_numbers(
     def all_of(interval: Interval, open_by: ArrayLike = 0.0) -> Interval:
         return Interval(*(np.full(volumes, end) for end in _at_least(interval, open_by)))
 
-    def at(served: Interval) -> Run:
+    def at(served: Interval, assumed: str = "") -> Run:
         queue = queue_of(waiting, io_rate, served, answered)
         found = Run(
             name=f"pool of {volumes} volume{'s' if volumes > 1 else ''}" if pool else "volume",
@@ -137,74 +140,85 @@ def from_numbers(
             service=all_of(served, error),
             queued=all_of(queue, error),
             queue_shown=all_of(queued or queue).value,
+            assumed=assumed,
         )
         return found if found.queue_known else without_queue(found)
 
     if service is not None:
         check_response(waiting, io_rate, service, answered)
         return at(service)
-    rest = rest_of_response(all_of(answered), all_of(waiting), all_of(io_rate))
-    return at_both_ends(rest, all_of(io_rate).value, at)
+    measured = all_of(answered), all_of(waiting), all_of(io_rate)
+    rest = rest_of_response(*measured)
+    check_rest(rest, *measured)
+    ends = [Interval(end, end, end) for end in rest]
+    return at_both_ends(rest, measured[-1].value, lambda k, words: at(ends[k], words))
 
 
-def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
-    """Ends of the service time of each row; None where all were measured, or one has no response either.
+def _service_missing(rows: Rows) -> Integers:
+    """0 where a service time was measured, 1 where a response was instead, 2 where neither, or a listing prints it."""
+    missing = np.isnan(rows.numbers["service"].value)
+    return np.where(
+        missing & (np.isnan(rows.numbers["response"].value) | ~rows.of_kind(VOLUME)), 2, 1 * missing
+    )
 
-    The queue over the rate is the wait (Little's law): where it was measured, the rest of the response is service.
+
+def _at_three(rows: Rows, *, aliases: float, shared: float) -> Array:
+    """Service time [s] and queue of each row, with their ends, at both ends and the value of the service time.
+
+    Shape (rows, low, value or high, service or queue, low, value or high); without a meaning where there is no I/O.
     """
-    numbers = rows.numbers
-    missing = np.isnan(numbers["service"].value)
-    if not missing.any() or np.isnan(numbers["response"].value[missing]).any():
-        return None
-    if not rows.of_kind(VOLUME)[missing].all():  # of a listing, which prints it
-        return None
-    shared = aliases / len(rows) if pool else aliases
-    return _filled(_printed_service(rows), missing, _by_others(rows[missing], aliases, shared))
+    numbers, rate = rows.numbers, _widened(rows, rows.numbers["io_rate"])
+    found = []
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        bracket = _by_others(rows, aliases, shared)
+        for end in bracket.where(np.isnan(numbers["service"].value), _printed_service(rows)):
+            service = _widened(rows, Interval(end, end, end))
+            queue = _widened(rows, queue_of(numbers["queued"], rate, service, numbers["response"]))
+            found.append([[*service], [*queue]])
+    return np.moveaxis(np.array(found), -1, 0)
 
 
 def service_times(rows: Rows) -> Interval:
     """Service time of each volume with its own aliases [s]: measured, or by other figures; nan where none says it."""
-    known = rows.numbers["service"]
-    missing = np.isnan(known.value) & (rows.filled("io_rate") > 0) & rows.of_kind(VOLUME)
-    if not missing.any():
-        return known
-    some = rows[missing]
-    aliases = np.nan_to_num(some.pool_aliases)
-    found, rate = _by_others(some, aliases, aliases), some.numbers["io_rate"].value
-    # Without a response: one device alone is busy while an I/O is under way.
-    alone = np.isnan(found.value) & (aliases == 0)
-    return _filled(known, missing, (some.numbers["utilization"] / rate).where(alone, found))
+    numbers, aliases = rows.numbers, np.nan_to_num(rows.pool_aliases)
+    missing = np.isnan(numbers["service"].value) & (rows.filled("io_rate") > 0) & rows.of_kind(VOLUME)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = _by_others(rows, aliases, aliases)
+        # Without a response: one device alone is busy while an I/O is under way.
+        by_use = numbers["utilization"] / numbers["io_rate"].value
+    _check_rest(rows, found.where(missing, np.nan))
+    found = found.where(~np.isnan(found.value) | (aliases > 0), by_use)
+    return found.where(missing, numbers["service"])
 
 
 def _by_others(rows: Rows, aliases: ArrayLike, shared: ArrayLike) -> Interval:
-    """Service times by rate, response, utilization and queue."""
+    """Service times by rate, response, utilization and queue; without a meaning where there is no I/O."""
     numbers = rows.numbers
     measured = (numbers[name] for name in ("io_rate", "response", "utilization"))
     found = service_bracket(*measured, aliases=aliases, shared=shared)
     with_queue = (numbers["io_rate"].value > 0) & np.isfinite(numbers["queued"].value)
     answered = numbers["response"].where(with_queue, np.nan)
-    rest = rest_of_response(answered, numbers["queued"], numbers["io_rate"], rows.names)
-    return rest.where(with_queue, found)
+    return rest_of_response(answered, numbers["queued"], numbers["io_rate"]).where(with_queue, found)
 
 
-def _filled(known: Interval, missing: NDArray[np.bool_], others: Interval) -> Interval:
-    """Times of all rows, those of the missing ones from others."""
-    ends = [np.array(end) for end in known]
-    for end, other in zip(ends, others, strict=True):
-        end[missing] = other
-    return Interval(*ends)
+def _check_rest(rows: Rows, found: Interval) -> None:
+    """`check_rest` of what `_by_others` found."""
+    numbers = rows.numbers
+    check_rest(found, numbers["response"], numbers["queued"], numbers["io_rate"], rows.names)
 
 
-def _bracketed(rows: Rows, bracket: Interval, run: Callable[..., Run], notes: tuple[str, ...]) -> Run:
-    """Volumes whose service times were not measured: at the value, and at both ends."""
-    numbers, rate = rows.numbers, _widened(rows, rows.numbers["io_rate"])
+def _bracketed(rows: Rows, three: Array, run: Callable[..., Run]) -> Run:
+    """Volumes whose service times were not all measured, by `_at_three`: at the value, and at both ends."""
+    each = [[Interval(*ends) for ends in pair] for pair in three.transpose(1, 2, 3, 0)]
+    bracket = Interval(*(service.value for service, _ in each))
+    missing = rows.column("service not measured", _service_missing) > 0
+    _check_rest(rows, bracket.where(missing, np.nan))
 
-    def at(service: Interval) -> Run:
-        service = _widened(rows, service)
-        queue = _widened(rows, queue_of(numbers["queued"], rate, service, numbers["response"]))
-        return run(service=service, queued=queue, queue_shown=queue.value, notes=notes)
+    def at(k: int, words: str) -> Run:
+        service, queue = each[k]
+        return run(service=service, queued=queue, queue_shown=queue.value, assumed=words)
 
-    return at_both_ends(bracket, rate.value, at)
+    return at_both_ends(bracket, rows.numbers["io_rate"].value, at)
 
 
 def _asked(rows: Rows, *, in_use: bool) -> tuple[Interval, Interval, Interval, Interval]:

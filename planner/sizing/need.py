@@ -224,7 +224,7 @@ def _size(
         for k, each in zip(places, by(*of, *more, **how), strict=True):
             found[k] = each
 
-    sized(size_volumes, volumes)
+    sized(size_volumes, volumes, every=every)
     sized(size_pools, pools, known, every=every)
     steady = {k: each for k in pools if isinstance(each := found[k], SizedPool)}
     sized(size_bursty_pools, [k for k in pools if found[k] is None], known)

@@ -237,14 +237,18 @@ class SizedVolume(Sized):
 
 
 def size_volumes(
-    cases: Sequence[tuple[Run, ...]], device_model: DeviceModel, target: Target, growth: Sequence[float]
-) -> list[SizedVolume | PlannerError]:
-    """Read many volumes, those of one row all together; one that cannot be read says why in its place."""
+    cases: Sequence[tuple[Run, ...]], device_model: DeviceModel, target: Target, growth: Sequence[float], *,
+    every: bool = True,
+) -> list[SizedVolume | PlannerError]:  # fmt: skip
+    """Read many volumes, those of one row all together; one that cannot be read says why in its place.
+
+    Without `every` what only their ranges take is left out.
+    """
     alone = [k for k, runs in enumerate(cases) if len({run.aliases for run in runs}) == 1]
     found: list[SizedVolume | PlannerError] = []
     read: dict[int, tuple[Candidates, Candidates, Counts, bool, tuple[str, ...]]] = {}
 
-    every: Candidates | None = None
+    grown: Candidates | None = None
     if alone:
         runs = [cases[k][-1] for k in alone]
         (rate, service, queued), _ = joined([(run.io_rate, run.service, run.queued) for run in runs])
@@ -252,28 +256,29 @@ def size_volumes(
             rate, service, spaced(queued), aliases=[run.aliases for run in runs], device_model=device_model
         )
         shares = np.array([growth[k] for k in alone])
-        every = measured.grown(shares) if shares.any() else measured
-        counts = point_and_range(every, target)
+        grown = measured.grown(shares) if shares.any() else measured
+        counts = point_and_range(grown, target, ranges=every)
         for place, k in enumerate(alone):
-            one = np.array([place])
-            read[k] = measured.of(one), every.of(one), counts.of(one), False, ()
+            one = slice(place, place + 1)
+            read[k] = measured.of(one), grown.of(one), counts.of(one), False, ()
     for k, case in enumerate(cases):
         try:
             if k not in read:
                 measured, is_fit, left_out = _read_several(case, device_model)
                 later = measured.grown(growth[k]) if growth[k] else measured
-                read[k] = measured, later, point_and_range(later, target), is_fit, left_out
+                read[k] = measured, later, point_and_range(later, target, ranges=every), is_fit, left_out
             found.append(SizedVolume(case, device_model, target, growth[k], *read[k]))
         except PlannerError as problem:
             found.append(problem)
-    if every is not None and len(alone) > 1:
+    if grown is not None and len(alone) > 1:
         places = enumerate(found[k] for k in alone)
-        _solve_together({place: each for place, each in places if isinstance(each, SizedVolume)}, every)
+        some = {place: each for place, each in places if isinstance(each, SizedVolume)}
+        _solve_together(some, grown, every=every)
     return found
 
 
-def _solve_together(volumes: Mapping[int, SizedVolume], read: Candidates) -> None:
-    """Curves of many volumes, by their places in `read`, and their counts at the ends of what the model leaves open."""
+def _solve_together(volumes: Mapping[int, SizedVolume], read: Candidates, *, every: bool) -> None:
+    """Curves of many volumes, by their places in `read`; with `every` the counts where the model leaves them open."""
     stages = {place: bisect_left(STAGES, each.first_last + 1) for place, each in volumes.items()}
     for stage in set(stages.values()):
         some = [place for place in volumes if stages[place] == stage]
@@ -283,7 +288,7 @@ def _solve_together(volumes: Mapping[int, SizedVolume], read: Candidates) -> Non
         for place, rows in zip(some, curves, strict=True):
             volumes[place].solved = rows
     some = [place for place, each in volumes.items() if not each.saturated and each.target.of_waits]
-    if some:
+    if some and every:
         chosen, first = np.array([volumes[place].chosen for place in some]), volumes[some[0]]
         ends = counts_at_ends(read.of(np.array(some)), chosen, first.device_model, first.target)
         for place, counts in zip(some, ends.T, strict=True):

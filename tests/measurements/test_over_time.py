@@ -12,7 +12,7 @@ import pytest
 from planner.errors import PlannerError, ReportError
 from planner.interval import Interval
 from planner.library import data_path
-from planner.measurements import Rows, Run, pool_runs, read, volume_runs
+from planner.measurements import Rows, Run, observed, pool_runs, read, volume_runs
 from planner.measurements.choose import VOLUME, groups_of, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.reports import schema
@@ -21,7 +21,9 @@ from tests.site.large_site import SORTS, pool_rows
 
 IN_POOL = {"pool": pl.lit(None, dtype=pl.String), "pool_aliases": pl.lit(None, dtype=pl.UInt16)}
 QUEUE = [f"queued{end}" for end in schema.ENDS]
-RATE = [f"io_rate{end}" for end in schema.ENDS]
+RATE, RESPONSE, SERVICE = (
+    [f"{name}{end}" for end in schema.ENDS] for name in ("io_rate", "response", "service")
+)
 
 
 def pools(frame: pl.DataFrame) -> list[RunsOverTime]:
@@ -77,6 +79,14 @@ def responding(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(response=response, response_low=response - 1e-5, response_high=response + 1e-5)
 
 
+def without_service(frame: pl.DataFrame) -> pl.DataFrame:
+    """As of Linux: responses and utilizations alone, these without a lower end."""
+    none = {f"{name}{end}": None for name in ("service", "queued") for end in schema.ENDS}
+    used = {f"utilization{end}": pl.col("io_rate") * pl.col("service") for end in schema.ENDS}
+    used["utilization_low"] *= 0.0
+    return responding(frame).with_columns(**used).with_columns(**none, kind=pl.lit(VOLUME))
+
+
 def tables() -> dict[str, pl.DataFrame]:
     made = {sort: pool_rows(sort, seed=3, volumes=9, intervals=7, seconds=7200.0) for sort in SORTS}
     bursty, second = made["bursty"], pl.col("device") == "0002"
@@ -90,6 +100,13 @@ def tables() -> dict[str, pl.DataFrame]:
         "responses": responding(bursty),
         "responses alone": changed(responding(bursty), pl.lit(True), QUEUE, None),
         "responses that contradict": responding(bursty).with_columns(queued_low=pl.col("queued_low") + 9.0),
+        "no service times": changed(without_service(bursty), second & early, [*RATE, *RESPONSE], 0.0),
+        "no service times of volumes": without_service(bursty).with_columns(**IN_POOL),
+        "waits above some responses": changed(
+            responding(bursty).with_columns(**IN_POOL, kind=pl.lit(VOLUME)), pl.lit(True), SERVICE, None
+        ).with_columns(
+            pl.when(early & second).then(1e-6).otherwise(pl.col(name)).alias(name) for name in RESPONSE
+        ),
         "a rate missing": changed(bursty, second & early, ["io_rate"], None),
         "without dates": bursty.filter(pl.col("line") < 10).with_columns(
             start=pl.lit(None, dtype=pl.Datetime("us"))
@@ -142,8 +159,7 @@ def test_sums_are_those_of_the_runs(name: str) -> None:
 
 
 def test_the_response_is_the_measured_one_where_no_service_time_was() -> None:
-    none = {f"{name}{end}": None for name in ("service", "queued") for end in schema.ENDS}
-    frame = responding(tables()["bursty"]).with_columns(**none, kind=pl.lit(VOLUME))
+    frame = without_service(tables()["bursty"])
     (pool,) = pools(frame)
     present = frame.group_by("start").agg((pl.col("response") * pl.col("io_rate")).sum()).sort("start")
     assert pool.response * pool.io_rate == pytest.approx(present["response"].to_numpy(), rel=1e-9)
@@ -154,6 +170,26 @@ def test_an_interval_that_contradicts_itself_leaves_the_others() -> None:
     wrong = [k for k, run in enumerate(pool.runs) if isinstance(run, ReportError)]
     assert wrong == [0, 1]
     assert "0002: expected queued or response_ms" in str(pool.runs[0])
+
+
+def test_a_wait_above_the_response_leaves_the_other_intervals() -> None:
+    problems = [str(run) for pool in pools(tables()["waits above some responses"]) for run in pool.runs
+                if isinstance(run, PlannerError)]  # fmt: skip
+    assert problems and all(
+        "response of 0002 = 0.001 ms: expected above the wait" in each for each in problems
+    )
+
+
+def test_both_ends_of_a_service_time_are_made_once_for_all_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[int] = []
+    kept = observed.service_bracket
+    monkeypatch.setattr(
+        observed,
+        "service_bracket",
+        lambda *each, **more: (found.append(each[0].value.size), kept(*each, **more))[1],
+    )
+    assert any(pool.runs[-1].ends for pool in pools(tables()["no service times of volumes"]))  # type: ignore[union-attr]
+    assert found == [7] * 9  # volumes of 7 intervals
 
 
 def test_many_intervals_read_each_column_once(monkeypatch: pytest.MonkeyPatch) -> None:
