@@ -40,6 +40,7 @@ def test_simulated_rates_and_responses_lie_within_the_bands() -> None:
     """Of responses of pools the bands held 48 to 79 % without the error of the queue."""
     assert min(within_bands(cases(106, 60))) >= 86
     assert min(within_bands(pool_cases(106, 16))) >= 78
+    assert min(within_bands(crowded_cases(106, 16))) >= 84
 
 
 @pytest.mark.slow

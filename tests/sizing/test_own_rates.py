@@ -88,6 +88,30 @@ def test_longer_queues_are_bursty() -> None:
     assert found.decided == "bursty demand"
 
 
+def test_bursts_of_open_arrivals_are_within_the_bands() -> None:
+    """No alias changes the rate of open arrivals, nor their service time where nothing waits."""
+    run = measured(np.inf, times=3.0)
+    answer = need([(run,)], MODEL)[0].answer
+    assert answer is not None
+    more = answer.rows.aliases >= ALIASES
+    assert (answer.rate.low[more] <= run.total_rate.value).all()
+    assert (answer.rate.high[more] >= run.total_rate.value).all()
+    assert answer.response.low[-1] <= run.mean_service.value
+
+
+@pytest.mark.parametrize(("requesters", "times"), [(12.0, 1.0), (np.inf, 3.0)])
+def test_a_wait_with_fewer_aliases_is_off_by_a_share_of_its_change(requesters: float, times: float) -> None:
+    """Steady or bursty: three tenths of the logarithms, and nothing at the aliases that were measured."""
+    run = measured(requesters, times=times)
+    answer = need([(run,)], MODEL)[0].answer
+    assert answer is not None
+    now = run.total_queue.value / run.total_rate.value
+    wait = (answer.response.value - answer.rows.service_time)[:ALIASES]
+    high = (answer.response.high - answer.rows.service_time)[:ALIASES]
+    assert (wait > now).all() and (high >= wait * (wait / now) ** 0.3).all()
+    assert answer.response.high[ALIASES] == pytest.approx(answer.response.value[ALIASES], rel=0.05)
+
+
 def test_a_measurement_is_read_as_if_alone() -> None:
     """Other measurements, of more classes and longer queues, change nothing."""
     runs = [measured(4.0), measured(np.inf, 4), measured(12.0, times=3.0)]
