@@ -114,6 +114,7 @@ class Curve:
 
     name: str  # of the figure
     unit: str
+    decimals: int  # at most, as in the table
     counts: Array  # (counts,) alias counts; then the figure and its 90 % ends; inf if unbounded
     values: Array  # (counts,)
     low: Array  # (counts,)
@@ -136,17 +137,22 @@ class Curve:
         said, per = [], self.unit.removeprefix("1") if self.unit.startswith("1/") else f" {self.unit}"
         if k < len(self.counts):
             three = [float(each[k]) for each in (self.low, self.values, self.high)]
-            low, value, high = ends(three) if all(map(math.isfinite, three)) else map(_said, three)
+            low, value, high = (
+                ends(three, self.decimals) if all(map(math.isfinite, three)) else map(self._said, three)
+            )
             aliases = counted(self.recommended, "alias", "aliases")
             said.append(f"With the recommended {aliases} {value}{per}, 90 % {low} to {high}.")
         said += [
-            f"Measured with {m}: {_said(self.values[int(np.searchsorted(self.counts, m))])}{per}."
+            f"Measured with {m}: {self._said(self.values[int(np.searchsorted(self.counts, m))])}{per}."
             for m in self.measured
             if m <= self.counts[-1]
         ]
         if bool((self.high > self.top()).any()):
-            said.append(f"The band is cut off above {_said(self.top())}{per}.")
+            said.append(f"The band is cut off above {self._said(self.top())}{per}.")
         return " ".join(said)
+
+    def _said(self, value: float) -> str:
+        return readable(value, self.decimals, zeros=True) if math.isfinite(value) else "without bound"
 
     def draw(self, ident: str) -> Markup:
         """Draw the range of the count, band, curve, recommended count, and measured points on top."""
@@ -187,10 +193,6 @@ class Curve:
             _path("measured", diamonds),
         ]
         return _svg(ident, f"{name} over aliases", self.words(), parts, (WIDTH, HEIGHT))
-
-
-def _said(value: float) -> str:
-    return readable(value) if math.isfinite(value) else "without bound"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from planner.page.content import AfterGrowth, Grid, Item, Limits, PagePicture, P
 from planner.page.drawing import Course, Curve, Week
 from planner.page.verdict import ALREADY, WITHIN, what_to_do
 from planner.quantity import column
-from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, counted, word
+from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, counted, from_to, listed, word
 from planner.site.growth import Growth
 from planner.site.growth.answer import ahead
 from planner.site.growth.dates import Limit
@@ -41,6 +41,7 @@ COUNTED: Final = (
     column("verdict", of="count.verdict"),
     *(each for each in POOLS[1:] if each.key not in LEFT_OUT),
 )
+BY_AVERAGES: Final = "by the averages, not by the supply counters that decide today"
 MOST_ITEMS: Final = 400  # most pools and volumes with details on the page
 Later = Sequence[tuple[float, Any]]
 """Growth shares, each with the same kind of answer for the grown demand."""
@@ -162,7 +163,7 @@ def _alias_tiles(answer: AliasAnswer) -> dict[str, str]:
 
 def _change(ends: Sequence[float], digits: int) -> str:
     """Change from now to then; one number if both read the same."""
-    return " \N{RIGHTWARDS ARROW} ".join(dict.fromkeys(readable(end, digits) for end in ends))
+    return " \N{RIGHTWARDS ARROW} ".join(dict.fromkeys(readable(end, digits, zeros=True) for end in ends))
 
 
 # Details of a pool or volume: curves, need over time, candidate demands, tables and notes.
@@ -188,13 +189,13 @@ READINGS: Final = (
 def _curves(answer: AliasAnswer, ident: str) -> tuple[PagePicture, ...]:
     """Rate and response over aliases."""
     found = []
-    for name, unit, figure, band, size in (
-        ("I/O rate", "1/s", "io_rate", answer.rate, 1.0),
-        ("response", "ms", "response_time", answer.response, MILLISECOND),
+    for name, unit, decimals, figure, band, size in (
+        ("I/O rate", "1/s", 1, "io_rate", answer.rate, 1.0),
+        ("response", "ms", 2, "response_time", answer.response, MILLISECOND),
     ):
         values = np.asarray(getattr(answer.rows, figure))
         curve = Curve(
-            name=name, unit=unit, counts=answer.rows.aliases, values=values / size,
+            name=name, unit=unit, decimals=decimals, counts=answer.rows.aliases, values=values / size,
             low=np.asarray(band.low) / size, high=np.asarray(band.high) / size, recommended=answer.recommended,
             span=answer.range, measured=answer.measured_at(figure),
         )  # fmt: skip
@@ -205,8 +206,8 @@ def _curves(answer: AliasAnswer, ident: str) -> tuple[PagePicture, ...]:
 def item_of(answer: AliasAnswer, ident: str, state: str = "") -> Item:
     """Details of a pool or volume."""
     readings = grid(
-        tabled(answer.readings, READINGS), f"{ident}-readings", "The preferred one first.",
-        title="What the measurement may mean",
+        tabled(answer.readings, READINGS).filled(("words", "count", "io_rate")), f"{ident}-readings",
+        "The preferred one first.", title="What the measurement may mean",
     )  # fmt: skip
     return Item(
         ident=ident, name=answer.name, headline=answer.headline, verdict=state, figures=_curves(answer, ident),
@@ -240,7 +241,8 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: in
         ]
     said = f"{need.name}: {need.problem or 'no answer'}."
     if need.needed is not None:
-        said = f"{need.name}: {need.needed} needed ({need.needed_low} to {need.needed_high}), {need.in_use} in use."
+        ends = from_to(need.needed_low, need.needed_high)
+        said = f"{need.name}: {need.needed} needed ({ends}), {need.in_use} in use."
     many = counted(need.intervals, "interval")
     solved = f"{many}, {readable(need.busy_intervals)} busy, {readable(need.solved_in_full)} solved in full."
     rules = [f"{RULES[name]} {count}" for name, count in need.rules.items() if count is not None]
@@ -345,13 +347,15 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
     shown = [need for need in answer.pools if need.series.start.size][:MOST_ITEMS]
     places = {need.name: f"{ident}-i{k}" for k, need in enumerate(shown)}
     decided = {need.name for need in answer.pools if need.counters is not None}
+    kinds = sorted(f"{kind}s" for kind in {need.kind for need in answer.pools})
     of_averages = "Where supply counters decide, shares of the time and the growth slider use the averages."
     rows = grid(
         tabled(answer.pools, NEEDS).filled(ALWAYS), f"{ident}-pools",
-        f"One row per pool, short ones first. needed: {answer.target} in {percent(answer.meet, 5)} of the busy time; "
+        f"One row each, short ones first. needed: {answer.target} in {percent(answer.meet, 5)} of the busy time; "
         "from, to: its range; worst, 99 %, 95 %: needed in the worst interval, and in these shares of the busy time; "
         "short: share of the busy intervals that need more than was in use." + (f" {of_averages}" if decided else ""),
-        title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
+        title=" and ".join(kinds).capitalize(), limits=LIMITS, verdict="verdict", items=places, named_by="pool",
+        sortable=True,
     )  # fmt: skip
     states = states_of(answer.pools)
     growth = []
@@ -360,12 +364,13 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
         if not share:  # today's verdict of the counters does not come from the model
             later = {name: state for name, state in later.items() if name not in decided}
         then = states | {name: state._replace(in_use=states[name].in_use) for name, state in later.items()}
-        growth.append(_counted(share, what_to_do(then, share), then))
+        by = f" {listed(sorted(decided & later.keys()), 2)}: {BY_AVERAGES}." if decided & later.keys() else ""
+        growth.append(_counted(share, answer.lacking + what_to_do(then, share) + by, then))
     left_out = len(answer.pools) - len(shown)
     more = (f"{left_out} of {len(answer.pools)} are shown in the table only.",) if left_out else ()
     base = _base(answer, ident, "Need over time", "pools")
     return _many(
-        replace(base, notes=(*base.notes, *more)), "pools", rows,
+        replace(base, notes=(*base.notes, *more)), " and ".join(kinds), rows,
         [over_time(need, full.get(need.name), places[need.name]) for need in shown], growth,
         sum(need.in_use for need in answer.pools), len(answer.of(UNKNOWN)),
         "the demand of every pool, in the interval that decides",
@@ -430,8 +435,9 @@ def _supply(answer: SupplyAnswer, ident: str) -> Part:
         section.table, f"{ident}-supply", f"{section.caption} Ranges here hold 95 %.", title="Supply counters",
         limits={"fail_fraction": answer.no_alias}, verdict="verdict", sortable=True,
     )  # fmt: skip
-    add = sum(max((p.aliases_needed or p.aliases) - p.aliases, 0) for p in answer.pools)
-    give = sum(p.removable for p in answer.pools)
+    short, spare = ([p for p in answer.pools if word(p.verdict) == state] for state in (SHORT, SPARE))
+    add = sum((p.aliases_needed or p.aliases) - p.aliases for p in short)
+    give = sum(p.removable for p in spare)
     tiles = (
         Tile(label="pools short", value=str(states.count(SHORT)), detail=f"{add} to add", state="bad"),
         Tile(label="enough", value=str(states.count(ENOUGH)), state="good"),

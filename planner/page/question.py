@@ -410,7 +410,8 @@ def _further(answer: Subsystem | SiteAnswer, asked: PageQuestion) -> Answered:
         if isinstance(answer, Subsystem):  # pools without I/O do not change
             grown = {pool.name: pool for pool in every}
             every = [grown.get(pool.name, pool) for pool in answer.pools]
-        later.append((share, Subsystem(pools=tuple(every), target=asked.target, growth=share)))
+        gaps = answer.gaps if isinstance(answer, Subsystem) else {}
+        later.append((share, Subsystem(pools=tuple(every), target=asked.target, growth=share, gaps=gaps)))
     return Answered(answer=answer, full=full, grown=later, remarks=_remarks(len(later), asked.growth, failed))
 
 

@@ -8,13 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, counted, listed
+from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, counted, from_to, listed
 from planner.site.growth import Growth
 from planner.site.growth.answer import ahead
 from planner.site.growth.dates import Limit
 from planner.site.site_answer import SiteAnswer
 from planner.sizing.comparison import Count
-from planner.units import percent, readable
+from planner.units import percent
 
 NAMED: Final = 2  # pools named in a sentence
 ALREADY, WITHIN, BEYOND = "already", "within horizon", "not within horizon"
@@ -105,7 +105,7 @@ def _between(limit: Limit) -> str:
 def how_sure(answer: SiteAnswer) -> str:
     """Third sentence: widest range, number of intervals, share of the time, and what was not measured."""
     known = [each for each in answer.pools if each.needed is not None]
-    intervals = sum(each.intervals for each in known)
+    fewest, most = (end((each.intervals for each in known), default=0) for end in (min, max))
     wide = max(((each.needed_high or 0) - (each.needed_low or 0) for each in known), default=0)
     queue = sum(bool(np.isnan(each.series.queued).all()) for each in known)
     ends = (
@@ -116,8 +116,8 @@ def how_sure(answer: SiteAnswer) -> str:
     where = "" if queue == len(known) else f"in {counted(queue, 'pool')} "
     blind = f"; {where}no queue was measured, so requests are assumed independent"
     return (
-        f"Sure at 90 %: {ends}, from {readable(intervals)} measured intervals in {percent(answer.meet, 5)} of the "
-        f"busy time{blind if queue else ''}."
+        f"Sure at 90 %: {ends}, from {from_to(fewest, most)} measured interval{'s' * (most != 1)}"
+        f"{' of each' * (len(known) > 1)} in {percent(answer.meet, 5)} of the busy time{blind if queue else ''}."
     )
 
 

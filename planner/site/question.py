@@ -20,7 +20,7 @@ from planner.measurements.ends import QUEUES_UNKNOWN
 from planner.measurements.over_time import RunsOverTime, over_time, pool_supplies
 from planner.measurements.read import Data
 from planner.measurements.run import BY_CHANCE, Run, joined_note
-from planner.render.text import SHORT, SPARE, UNKNOWN, word
+from planner.render.text import SHORT, SPARE, UNKNOWN, from_to, word
 from planner.results import Array, Flags
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part
 from planner.site.pool_need import (
@@ -200,7 +200,7 @@ def _by_counters(found: PoolNeed, judged: PoolAnswer | None) -> PoolNeed:
     # The verdict is theirs as well: enough are those that the counters leave in use.
     ends = {SHORT: judged.needed_high or MOST_ALIASES, SPARE: needed}
     high = ends.get(word(judged.verdict), found.in_use)
-    by_count = f"{found.needed} ({found.needed_low} to {found.needed_high})"
+    by_count = f"{found.needed} ({from_to(found.needed_low, found.needed_high)})"
     note = f"supply counters decide ({found.supply}); the averages would say {by_count}"
     return replace(
         found, counters=judged, needed=needed, needed_low=judged.needed_low, needed_high=high,

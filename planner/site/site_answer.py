@@ -13,7 +13,7 @@ from planner import render
 from planner.answer import Answer, record, tabled
 from planner.demand import DeviceModel, Target
 from planner.quantity import column
-from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, first_of, listed
+from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, first_of, from_to, listed
 from planner.results import by_key
 from planner.site.pool_need import COLUMNS, COUNTS, FIGURES, TOO_MANY, PoolNeed, whole
 from planner.site.series import WEEKDAYS, began
@@ -205,7 +205,7 @@ def _alone(need: PoolNeed, meet: float) -> str:
     """Of one pool."""
     if need.needed is None:
         return f"{need.name}: no answer; {need.problem}."
-    ends = "" if need.needed_low is None else f" ({need.needed_low} to {need.needed_high})"
+    ends = "" if need.needed_low is None else f" ({from_to(need.needed_low, need.needed_high)})"
     verdicts = {
         SHORT: f"short by {need.to_add}",
         TOO_MANY: f"at least {need.to_gain} to spare",
@@ -233,7 +233,9 @@ def _verdict(need: PoolNeed) -> str:
 
 
 def _range(need: PoolNeed) -> str | None:
-    return None if need.needed_low is None else f"{need.needed_low}-{need.needed_high}"
+    if need.needed_low is None:
+        return None
+    return from_to(need.needed_low, need.needed_high).replace(" to ", "-")
 
 
 def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:

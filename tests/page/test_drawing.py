@@ -23,7 +23,8 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 def curve(**changed: object) -> Curve:
     given: dict[str, object] = {
-        "name": "I/O rate", "unit": "1/s", "counts": np.arange(4.0), "values": np.array([100.0, 150.0, 180.0, 200.0]),
+        "name": "I/O rate", "unit": "1/s", "decimals": 1, "counts": np.arange(4.0),
+        "values": np.array([100.0, 150.0, 180.0, 200.0]),
         "low": np.array([100.0, 140.0, 160.0, 170.0]), "high": np.array([100.0, 160.0, 200.0, 240.0]),
         "recommended": 2, "span": (1, 3), "measured": (0,),
     }  # fmt: skip
@@ -77,10 +78,19 @@ def test_a_saturated_count_breaks_the_line() -> None:
 def test_the_words_hold_the_numbers_of_the_recommended_and_the_measured_count() -> None:
     words = curve().words()
     assert words.startswith("With the recommended 2 aliases 180/s, 90 % 160 to 200.")
-    times = curve(values=np.full(4, 1.623), low=np.full(4, 1.35), high=np.full(4, 1.7)).words()
+    times = curve(values=np.full(4, 1.623), low=np.full(4, 1.35), high=np.full(4, 1.7), decimals=2).words()
     assert times.startswith("With the recommended 2 aliases 1.62/s, 90 % 1.35 to 1.70.")
     assert curve(recommended=1).words().startswith("With the recommended 1 alias ")
     assert "Measured with 0: 100/s." in words
+
+
+def test_the_words_have_the_digits_of_the_table() -> None:
+    """Of 0.9503 and 3.6 ms a row of the table says 0.95 and 3.60."""
+    said = curve(
+        unit="ms", decimals=2, values=np.array([3.6, 2.0, 0.9503, 0.9]), low=np.array([3.6, 1.0, 0.9, 0.8]),
+        high=np.array([3.6, 2.5, 1.0364, 1.0]),
+    ).words()  # fmt: skip
+    assert said == "With the recommended 2 aliases 0.95 ms, 90 % 0.90 to 1.04. Measured with 0: 3.60 ms."
 
 
 def test_what_is_measured_is_a_diamond_around_its_point() -> None:

@@ -21,8 +21,10 @@ from planner.page.content import grid
 from planner.page.layout import ACCURACY, embedded, inputs
 from planner.page.parts import part_of
 from planner.page.question import growths, joined
+from planner.page.verdict import how_sure
 from planner.render.text import SHORT, SPARE, word
 from planner.site.site_answer import SiteAnswer
+from planner.sizing.gaps import Gaps
 from tests.page import accuracy, made
 from tests.page.made import HOSTILE
 
@@ -224,6 +226,35 @@ def test_the_verdict_after_growth_is_that_of_the_site() -> None:
     assert {each.name: word(each.verdict) for each in found.pools} == {
         name: texts["verdict"] for name, texts in first.counts.items()
     }
+
+
+def test_rows_that_could_not_be_read_lead_the_first_line_at_every_growth() -> None:
+    """The script shows the line of each step, that of today among them: the warning was gone once it ran."""
+    found = replace(made.site(POOLS), gaps={"LCU000": Gaps(volumes=("VM1/0100",), of=65)})
+    assert "1 of 65 volumes" in found.lacking
+    steps = part_of(found, "p0", grown=[(0.5, made.grown(found, 0.5))]).growth
+    assert all(each.headline.startswith(found.lacking) for each in steps)
+
+
+def test_where_counters_decide_today_the_line_after_growth_says_that_it_is_by_averages() -> None:
+    """A pool with enough by its counters was short by eight at a tenth more load, without a word why."""
+    found = made.site(2)
+    decided = replace(found, pools=(replace(found.pools[0], counters=object()), *found.pools[1:]))  # type: ignore[arg-type]
+    today, later = part_of(decided, "p0", grown=[(0.5, made.grown(found, 0.5))]).growth
+    assert "by the averages" not in today.headline
+    assert later.headline.endswith(
+        f"{found.pools[0].name}: by the averages, not by the supply counters that decide today."
+    )
+
+
+def test_all_that_stays_as_measured_is_dimmed_after_growth() -> None:
+    """Notes hold counts of today, as "4 to add in 2 pools"."""
+    assert '<ul class="notes still">' in made.page(2, 2, 96).html
+
+
+def test_the_verdict_counts_the_intervals_of_a_pool_not_those_of_all() -> None:
+    """Three pools over a year of 355 hours were 1,062 measured intervals."""
+    assert "from 96 measured intervals of each in 99 % of the busy time" in how_sure(made.site(3, 96))
 
 
 def test_the_same_answer_gives_the_same_page() -> None:

@@ -17,9 +17,12 @@ from planner.cli import main
 from planner.demand import Target
 from planner.errors import InputError
 from planner.library import data_path
+from planner.measurements.over_time import read_supplies
 from planner.page import report
+from planner.page.parts import part_of
 from planner.page.question import PageQuestion
 from planner.render.text import word
+from planner.supply import judge
 from tests.checkout import ROOT
 
 LISTING = data_path("hyperpav", "522A-0-aliases.listing")
@@ -407,3 +410,24 @@ def test_each_of_several_systems_is_named_with_its_answer(
     assert [each.split(":")[0] for each in titles[:2]] == ["VM2", "VM&lt;1&gt;"]
     assert [each["system"] for each in embedded(html)["answers"]] == ["VM2", "VM<1>"]  # type: ignore[attr-defined]
     assert said.startswith("VM2: pool P: ") and " VM<1>: pool P: " in said
+
+
+def test_a_pool_that_lacks_a_volume_says_so_at_every_growth(tmp_path: Path) -> None:
+    """Of several pools in one interval, the first line of every step begins as that of `planner aliases`."""
+    path = tmp_path / "pools.csv"
+    rows = [minute(name, 0, pool, 2) for name, pool in (("A", "P"), ("B", "P"), ("C", "Q"), ("D", "Q"))]
+    lacking = "E,2026-03-02T10:00,60,,,,P,2\n"
+    path.write_text(HEADINGS + "".join(rows) + lacking)
+    found = embedded(report([path], growth=(0.5,), workers=1).html)
+    said = [step["headline"].partition("by the other rows")[0] for step in found["growth"][0]]  # type: ignore[index]
+    assert "could not be read" in said[0]
+    assert said == [said[0]] * 2
+
+
+def test_tiles_of_counters_add_up_pools_of_their_verdict() -> None:
+    """A pool with enough that could do with one less was no spare pool, and "1 can be freed" stood below."""
+    examples = ROOT / "docs" / "examples"
+    answer = judge(read_supplies([examples / "smf74-1.csv", examples / "smf78-3.csv"]))
+    assert [(word(each.verdict), each.removable) for each in answer.pools] == [("enough", 1)]
+    tiles = {each.label: (each.value, each.detail) for each in part_of(answer, "p0").tiles}
+    assert (tiles["spare"], tiles["pools short"]) == (("0", "0 can be freed"), ("0", "0 to add"))
