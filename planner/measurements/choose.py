@@ -50,6 +50,11 @@ class Group:
         """For a message."""
         return f"{self.system}/{self.name}" if self.system else self.name
 
+    @property
+    def pool(self) -> str:
+        """A pool as sentences name it."""
+        return f"pool {self.name}" if self.kind == POOL else self.name
+
 
 def group_keys(frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add kind and name of the group of each row; HyperPAV devices of no known pool are one group of the system.
@@ -76,9 +81,10 @@ def groups_of(frame: pl.LazyFrame) -> list[Group]:
 
 
 def moved(frame: pl.LazyFrame, groups: Sequence[Group]) -> list[str]:
-    """Say which volumes had classic PAV aliases, but in some interval none of their own beside HyperPAV aliases."""
+    """Say which volumes changed their pool, or had classic PAV aliases at times and HyperPAV aliases at others."""
+    said = _between_pools(frame) if any(each.kind == POOL for each in groups) else []
     if all(each.kind != SYSTEM for each in groups):
-        return []
+        return said
     at, base = ("system", "start"), pl.coalesce("alias_of", "device", "label").alias("base")
     disks = frame.filter(pl.col("pool").is_null() & (pl.col("kind") != schema.OTHER))
     classic = disks.filter(pl.col("alias_of").is_not_null()).select("system", base).unique()
@@ -89,10 +95,24 @@ def moved(frame: pl.LazyFrame, groups: Sequence[Group]) -> list[str]:
     bare = rows.group_by(*at, "base").agg(pl.col("alias_of").is_null().all())
     found = bare.filter("alias_of").join(hyper, on=at, how="semi", nulls_equal=True).select("base").unique()
     names = found.sort("base").collect()["base"].to_list()
-    said = (
+    why = (
         "classic PAV aliases in some intervals, HyperPAV aliases in others; left out of the pool at all times"
     )
-    return [f"{listed(names, 3)}: {said} (--from and --to keep both apart)."] if names else []
+    return said + [f"{listed(names, 3)}: {why} (--from and --to keep both apart)."] * bool(names)
+
+
+def _between_pools(frame: pl.LazyFrame) -> list[str]:
+    """Say which volumes were in several pools, or in one and in none."""
+    volumes = frame.filter(pl.col("kind").is_in([schema.BASE, schema.VOLUME]))
+    own = (
+        volumes.select("system", "pool", volume=pl.coalesce("device", "label")).drop_nulls("volume").unique()
+    )
+    found = (
+        own.group_by("system", "volume").agg(several=pl.len() > 1).filter("several").sort("volume").collect()
+    )
+    names = found["volume"].unique(maintain_order=True).to_list()
+    why = "not in the same pool at all times; each pool counts a volume only while it is in it"
+    return [f"{listed(names, 3)}: {why} (--from and --to keep both apart)."] if names else []
 
 
 def rows_of(frame: pl.LazyFrame, groups: Sequence[Group]) -> pl.DataFrame:

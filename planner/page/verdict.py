@@ -88,7 +88,7 @@ def _one(limit: Limit, states: Mapping[str, Count]) -> str:
 
 def limit_name(limit: Limit) -> str:
     """The pool or volume of a limit, by its name in a site."""
-    name = limit.measured.what.partition(" of pool ")[2]
+    name = limit.measured.what.partition(" of ")[2].removeprefix("pool ")
     return f"{limit.measured.system}/{name}" if limit.measured.system else name
 
 

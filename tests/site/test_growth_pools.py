@@ -12,6 +12,8 @@ import pytest
 
 from planner.demand import DeviceModel, Target
 from planner.interval import Interval
+from planner.library import data_path
+from planner.measurements.choose import POOL, Group, groups_of, moved
 from planner.measurements.read import read
 from planner.reports import schema
 from planner.site.growth.dates import Goal
@@ -86,6 +88,57 @@ def two_pools(days: int = 15) -> pl.DataFrame:
                         "io_rate": round(rate, 1), "service_ms": service,
                     })  # fmt: skip
     return pl.DataFrame(rows)
+
+
+def over_days(*names: str, days: int = 15) -> pl.DataFrame:
+    """Listings of one system, each for some days, one behind the other."""
+    found = [read(data_path("hyperpav", f"{name}.listing")).devices for name in names]
+    return pl.concat(
+        each.with_columns(
+            system=pl.lit("VM1"),
+            start=pl.lit(datetime(2026, 3, 2, 10) + timedelta(days=k * days + day)).cast(pl.Datetime("us")),
+        )
+        for k, each in enumerate(found)
+        for day in range(days)
+    )  # fmt: skip
+
+
+@pytest.mark.long
+def test_hyperpav_devices_of_no_known_pool_are_one_pool_as_in_the_site() -> None:
+    """Growth had the busy share of each base alone, of volumes whose I/Os are mostly those of aliases."""
+    frame = over_days("pool-8-aliases")
+    growing = site_growth(read(frame), GIVEN, horizon=30)
+    (needed,) = site(frame).pools
+    now = {each.measured.what: (each.now, each.limit) for each in growing.limits}
+    assert now == {
+        "aliases of all devices": (needed.needed, needed.in_use),
+        "addresses of all devices": (needed.needed + 8, 256),  # type: ignore[operator]
+    }
+
+
+@pytest.mark.long
+def test_a_volume_that_moves_from_classic_aliases_to_a_pool_is_left_out_of_it_and_named() -> None:
+    growing = site_growth(read(over_days("522A-2-aliases", "pool-8-aliases")), GIVEN, horizon=30)
+    assert any(note.startswith("522A: classic PAV aliases in some intervals") for note in growing.notes)
+    what = {each.measured.what: each for each in growing.limits}
+    assert set(what) == {"busy share of volume 522A", "aliases of all devices", "addresses of all devices"}
+    addresses, aliases = what["addresses of all devices"], what["aliases of all devices"]
+    assert addresses.now - aliases.now == 7  # type: ignore[operator]  # bases without 522A
+
+
+@pytest.mark.parametrize("pools", [["P1", "P2"], ["P1", None]])
+def test_a_volume_that_changes_its_pool_is_named(pools: list[str | None]) -> None:
+    """It lacked rows in both pools, and a volume that is in a pool by now was to get aliases of its own."""
+    frame = two_pools(days=20).with_columns(
+        pool=pl.when((pl.col("device") == "1001") & (pl.col("start") >= datetime(2026, 3, 12)))
+        .then(pl.lit(pools[1]))
+        .otherwise(pl.col("pool"))
+    )  # fmt: skip
+    said = "1001: not in the same pool at all times; each pool counts a volume only while it is in it"
+    measured = read(frame).devices.lazy()
+    assert [note.startswith(said) for note in moved(measured, groups_of(measured))] == [True]
+    stays = measured.filter(pl.col("device") != "1001")
+    assert moved(stays, groups_of(stays)) == []
 
 
 @pytest.mark.long
@@ -165,8 +218,9 @@ def test_more_demand_needs_no_fewer_and_today_stands() -> None:
 def question(rows: pl.DataFrame, number: int = 1, reach: float = 1.6) -> PoolQuestion:
     rate = 500.0
     return PoolQuestion(
-        label=SeriesLabel(system="SYS1", what=f"I/O rate of pool P{number}", unit="1/s"), series=number, pool="P1",
-        rows=rows, begin=date(2026, 12, 30), now=rate, ahead=((rate, 1.1 * rate, 1.2 * rate),) * 3, reach=reach * rate,
+        label=SeriesLabel(system="SYS1", what=f"I/O rate of pool P{number}", unit="1/s"), series=number,
+        group=Group("SYS1", POOL, "P1"), rows=rows, begin=date(2026, 12, 30), now=rate,
+        ahead=((rate, 1.1 * rate, 1.2 * rate),) * 3, reach=reach * rate,
     )  # fmt: skip
 
 

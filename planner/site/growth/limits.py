@@ -17,11 +17,11 @@ from planner.devices.storage import release as find_release
 from planner.errors import InputError, PlannerError, ReportError
 from planner.interval import Interval
 from planner.lazy import pl
-from planner.measurements.choose import groups_of, moved
+from planner.measurements.choose import GROUP_KEYS, VOLUME, Group, group_keys, groups_of, moved
 from planner.measurements.observed import service_times
 from planner.measurements.read import Measured
 from planner.measurements.rows import Rows
-from planner.render.text import counted, listed
+from planner.render.text import counted, listed, sentence_case
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
 from planner.results import Array
@@ -68,10 +68,10 @@ def site_growth(
         schema.refuse_twice(table)
     groups = groups_of(measured.devices.lazy())
     said_together = [*check_together(given.together, groups), *moved(measured.devices.lazy(), groups)]
-    measured = replace(measured, devices=declared(measured.devices, given.together))
+    devices = group_keys(declared(measured.devices, given.together).lazy()).collect()
     notes = [*said_together, *measured.notes]
-    volumes, unmeasured = _volume_series(measured.devices, notes)
-    every = [*_pool_series(measured.devices, notes), *volumes, *_storage_series(measured.storage, notes)]
+    volumes, unmeasured = _volume_series(devices, notes)
+    every = [*_pool_series(devices, notes), *volumes, *_storage_series(measured.storage, notes)]
     series, off = _of_one_clock(every)
     off += unmeasured
     notes += off
@@ -180,7 +180,7 @@ def _pool_question(
     begin = load.rows["start"].max().date() - timedelta(days=RECENT - 1)  # type: ignore[union-attr]
     rows = load.rows.filter(pl.col("start") >= pl.lit(begin).cast(pl.Datetime("us")))
     return PoolQuestion(
-        label=load.measured, series=index, pool=rows["pool"][0], rows=rows, begin=begin, now=now, ahead=ahead,
+        label=load.measured, series=index, group=_group(rows), rows=rows, begin=begin, now=now, ahead=ahead,
         reach=reach,
     )  # fmt: skip
 
@@ -222,12 +222,14 @@ def _sums(rows: pl.DataFrame, **of: pl.Expr) -> pl.DataFrame:
 
 
 def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
-    """I/O rate of each pool, interval by interval."""
-    rows = devices.filter(pl.col("pool").is_not_null() & pl.col("start").is_not_null())
+    """I/O rate of each pool, interval by interval; HyperPAV devices of no known pool are one, as in `planner site`."""
+    rows = devices.filter(
+        (pl.col(GROUP_KEYS[0]) != VOLUME) & (pl.col("kind") != schema.OTHER) & pl.col("start").is_not_null()
+    )
     found: list[GrowingLoad] = []
-    for (system, pool), part in rows.partition_by(
-        "system", "pool", as_dict=True, maintain_order=True
-    ).items():
+    for part in rows.partition_by("system", *GROUP_KEYS, maintain_order=True):
+        group = _group(part)
+        system, pool = group.system, group.pool
         sums = _sums(part.drop_nulls("io_rate"), load=pl.col("io_rate").sum(), members=pl.len())
         if not sums.height:
             continue
@@ -235,20 +237,26 @@ def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
         whole = sums.filter(pl.col("members") >= MEMBERS * usual)
         if whole.height < sums.height:
             left = sums.height - whole.height
-            notes.append(f"Pool {pool}: {left} intervals without half of its volumes are left out.")
-        measured = SeriesLabel(system=system or "", what=f"I/O rate of pool {pool}", unit="1/s")
+            notes.append(f"{sentence_case(pool)}: {left} intervals without half of its volumes are left out.")
+        measured = SeriesLabel(system=system, what=f"I/O rate of {pool}", unit="1/s")
         found.append(_load("pool", measured, whole, part, notes))
         worked = part.filter((pl.col("io_rate") > 0) & (pl.col("service") > 0))
         if worked.height:
-            name = f"service time of pool {pool}" + (f" of {system}" if system else "")
+            name = f"service time of {pool}" + (f" of {system}" if system else "")
             notes += jump_note(name, *daily_medians(worked["start"].to_numpy(), worked["service"].to_numpy()))
     return found
+
+
+def _group(rows: pl.DataFrame) -> Group:
+    """Whose rows these are."""
+    system, kind, name = rows.select("system", *GROUP_KEYS).row(0)
+    return Group(system or "", kind, name)
 
 
 def _volume_series(devices: pl.DataFrame, notes: list[str]) -> tuple[list[GrowingLoad], list[str]]:
     """Busy share of each volume in no pool, with its own aliases; and why some are left out."""
     rows = devices.filter(
-        pl.col("pool").is_null()
+        (pl.col(GROUP_KEYS[0]) == VOLUME)
         & pl.col("start").is_not_null()
         & pl.col("kind").is_in([schema.BASE, schema.VOLUME])
     )

@@ -14,7 +14,7 @@ from planner import parallel
 from planner.demand import DeviceModel, Target
 from planner.interval import Interval
 from planner.lazy import pl
-from planner.measurements.choose import POOL, Group, rows_of
+from planner.measurements.choose import Group, rows_of
 from planner.measurements.over_time import over_time
 from planner.measurements.run import Run
 from planner.site.growth.dates import Goal
@@ -36,7 +36,7 @@ class PoolQuestion:
 
     label: SeriesLabel
     series: int
-    pool: str
+    group: Group
     rows: pl.DataFrame
     begin: date
     now: float
@@ -146,7 +146,7 @@ class DecidedPool:
         goals = tuple(
             Goal(
                 series=self.asked.series,
-                measured=replace(self.asked.label, what=f"{what} of pool {self.asked.pool}", unit=what),
+                measured=replace(self.asked.label, what=f"{what} of {self.asked.group.pool}", unit=what),
                 now=now.value + plus, limit=float(limit + plus),
                 load=self.passed[limit].largest(limit) * self.asked.now,
                 needs=tuple(each + float(plus) for each in needs),
@@ -265,8 +265,7 @@ def decided_pools(part: PoolQuestions) -> list[DecidedPool | PoolLimits]:
 
 def _busy_cases(pool: PoolQuestion) -> PoolCases | str:
     """The busy intervals of a pool over its recent days, as `planner site` takes them; or why it has no answer."""
-    group = Group(pool.label.system, POOL, pool.pool)
-    ((_, series),) = over_time(rows_of(pool.rows.lazy(), [group]), [group])
+    ((_, series),) = over_time(rows_of(pool.rows.lazy(), [pool.group]), [pool.group])
     if isinstance(series, str):
         return no_answer(pool.label, series)
     every = PoolCases.of(series)
