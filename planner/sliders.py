@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
-from planner.errors import MissingExtraError, PlannerError
+from planner.errors import InputError, MissingExtraError, PlannerError
 from planner.files import svg
 from planner.style import figure_of
 
@@ -60,12 +61,14 @@ def number(label: str, value: float, low: float, high: float, *, step: float, un
 
     Raises
     ------
+    InputError
+        The initial value is none of the slider.
     MissingExtraError
         ipywidgets is not installed.
     """
-    digits = max(0, len(f"{step:g}".partition(".")[2]))
-    return _ipywidgets().FloatSlider(value=value, min=low, max=high, step=step, readout_format=f".{digits}f",
-                                     description=_label(label, unit), **_common())  # fmt: skip
+    digits = max(0, -int(Decimal(f"{step:g}").normalize().as_tuple().exponent))
+    return _ipywidgets().FloatSlider(readout_format=f".{digits}f",
+                                     **_common(label, value, low, high, step, unit))  # fmt: skip
 
 
 def count(label: str, value: int, low: int, high: int, *, step: int = 1, unit: str = "") -> Any:
@@ -89,11 +92,12 @@ def count(label: str, value: int, low: int, high: int, *, step: int = 1, unit: s
 
     Raises
     ------
+    InputError
+        The initial value is none of the slider.
     MissingExtraError
         ipywidgets is not installed.
     """
-    return _ipywidgets().IntSlider(value=value, min=low, max=high, step=step, readout_format=",d",
-                                   description=_label(label, unit), **_common())  # fmt: skip
+    return _ipywidgets().IntSlider(readout_format=",d", **_common(label, value, low, high, step, unit))
 
 
 def choice(label: str, options: Sequence[str], value: str | None = None) -> Any:
@@ -122,13 +126,14 @@ def choice(label: str, options: Sequence[str], value: str | None = None) -> Any:
                                   description=label, style=STYLE, layout=LAYOUT)  # fmt: skip
 
 
-def _label(label: str, unit: str) -> str:
-    return f"{label} [{unit}]" if unit else label
-
-
-def _common() -> dict[str, Any]:
+def _common(label: str, value: float, low: float, high: float, step: float, unit: str) -> dict[str, Any]:
     """Options of every slider: the question is asked when the slider is released."""
-    return {"continuous_update": False, "style": STYLE, "layout": LAYOUT}
+    if not low <= value <= high:  # ipywidgets would move it to the next end without a word
+        raise InputError(label, value, f"an initial value from {low} to {high}, the ends of its slider", unit)
+    return {
+        "value": value, "min": low, "max": high, "step": step, "continuous_update": False, "style": STYLE,
+        "layout": LAYOUT, "description": f"{label} [{unit}]" if unit else label,
+    }  # fmt: skip
 
 
 def explore(question: Callable[..., Shown], /, **controls: Any) -> Panel:

@@ -114,6 +114,21 @@ def test_labels_carry_their_unit_and_steps_their_digits() -> None:
     assert not number("queue", 1.84, 0, 10, step=0.02).continuous_update
 
 
+@pytest.mark.parametrize(("step", "shown"), [(1e-5, ".5f"), (2.5e-5, ".6f"), (0.25, ".2f"), (10.0, ".0f")])
+def test_the_digits_of_a_step_are_all_shown(step: float, shown: str) -> None:
+    """A step of 0.00001 showed whole numbers."""
+    assert number("x", 0.0, 0.0, 1.0, step=step).readout_format == shown
+
+
+@pytest.mark.parametrize("value", [-1, 9])
+def test_a_slider_begins_within_its_ends(value: int) -> None:
+    """A value beyond them became the end without a word."""
+    with pytest.raises(InputError, match=f"aliases = {value}: expected an initial value from 0 to 8"):
+        count("aliases", value, 0, 8)
+    with pytest.raises(InputError, match=r"from 0\.0 to 8\.0"):
+        number("aliases", float(value), 0.0, 8.0, step=0.1)
+
+
 def test_a_page_on_which_nothing_moves_shows_the_answer() -> None:
     panel = explore(
         lambda aliases: (f"{aliases} & more", style.new_axes()), aliases=count("aliases", 2, 0, 8)
