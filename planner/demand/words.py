@@ -34,6 +34,8 @@ def in_words(candidates: Candidates, volume: int, candidate: int) -> str:
         always = candidates.layout.kind[candidate] == kinds.CLOSED
         return _requesters(demand, service, always=always) + _beside(demand.single / service)
     together = readable(demand.batch, digits=2)
+    if together == "1":  # hardly more than one
+        together = readable(demand.batch)
     said = {
         kinds.POISSON: f"open arrivals, {readable(demand.load / service)}/s",
         kinds.VARIABLE: f"open arrivals with service times of scv {readable(max(2 * demand.ratio - 1, 0))}",
@@ -41,7 +43,7 @@ def in_words(candidates: Candidates, volume: int, candidate: int) -> str:
         kinds.MIXED: f"{_percent(demand.share)} of the I/Os come about {together} together, the others one by one",
         kinds.LONG: f"{_percent(demand.share)} of the I/Os come about {together} together, at times many more",
         kinds.FIXED: f"always about {together} I/Os come together",
-        kinds.PERIODIC: f"about {together} I/Os at once, the volume idle between"
+        kinds.PERIODIC: f"about {together} I/O{'s' * (together != '1')} at once, the volume idle between"
         + _beside(demand.single / service),
         kinds.ON_OFF: f"{readable(demand.on_load / service)}/s for {_time(demand.on_time * service)} at a time, "
         f"{_percent(demand.load / demand.on_load)} of the time",

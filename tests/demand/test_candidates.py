@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import planner
 from planner import queueing
 from planner.demand import (
     Candidates,
@@ -27,6 +28,7 @@ from planner.demand import (
 from planner.demand.read import make_rows
 from planner.errors import InputError
 from planner.interval import Interval
+from tests.checkout import ROOT
 
 DEVICE = DeviceModel(inflation=0.1, redrive_time=5e-5, model_error=0.02)
 PLAIN = DeviceModel(inflation=0.0, redrive_time=4e-5, model_error=0.02)
@@ -437,3 +439,9 @@ def test_a_queue_where_poisson_arrivals_would_have_none_divides_by_nothing(alias
     found = read(0.01, 1e-4, 5.0, aliases=aliases, device_model=device_model)
     assert np.isfinite(found.weight).all()
     assert 1e9 < found.ratio[0] < np.inf
+
+
+def test_hardly_more_than_one_io_at_once_is_no_one_ios() -> None:
+    """1.04 at once was "about 1 I/Os at once"."""
+    answer = planner.aliases(ROOT / "docs" / "examples" / "iostat.json", device="dasdb", interval="worst")
+    assert "about 1.04 I/Os at once" in " ".join(answer.notes)
