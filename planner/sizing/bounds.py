@@ -159,7 +159,7 @@ class Correction:
     Between two measured counts the logarithms are interpolated, beyond them the nearest one holds; below a measured
     count a queue moves no further than what the model misses of it. `digits` is half of the last digit of the queue
     [1]; queues are nan where not measured, `queue_models` are the model's. Without `growth` the curve has the measured
-    rows; with it queues and service times are no shorter there, and rates rise by its share at most. Elsewhere no more
+    rows; with it waits and service times are no shorter there, and rates rise by its share at most. Elsewhere no more
     than `bases` and aliases are busy.
     """
 
@@ -212,12 +212,13 @@ class Correction:
         service = rows.service_time * _factor(counts, self.counts, self.service_missed, there)
         rate = np.minimum(rate, (self.bases + counts) / service)
         known = np.isfinite(self.queues)
-        queued = self._queued(rows, known, there & known[place]) if known.any() else rows.queued
         small, large = grown_share(self.growth)
         rate = self._held(rate, counts, self.counts, small * self.rates, large * self.rates)
         measured = self.services[place]
         bound = np.maximum if self.growth > 0 else np.minimum
         service = np.where(there, bound(service, measured) if self.growth else measured, service)
+        busy = rate * service
+        queued = self._queued(rows, busy, known, there & known[place]) if known.any() else rows.queued
         with np.errstate(invalid="ignore"):
             moved = (service + queued / rate) / rows.response_time
             responses = rows.volume_responses * np.where(np.isfinite(moved), moved, 1.0)[:, None]
@@ -226,8 +227,11 @@ class Correction:
             volume_rates=rows.volume_rates * (rate / rows.io_rate)[:, None], volume_responses=responses,
         )  # fmt: skip
 
-    def _queued(self, rows: Performance, known: Flags, there: Flags) -> Array:
-        """Queues carried through the measured ones, which are `known`; `there` are the rows of these."""
+    def _queued(self, rows: Performance, busy: Array, known: Flags, there: Flags) -> Array:
+        """Queues carried through the measured ones, which are `known`; `there` are the rows of these.
+
+        After growth no I/O waits fewer service times: queues are held for each of the devices that are `busy`.
+        """
         counts, queued, at = rows.aliases, rows.queued, self.counts[known]
         digits = np.interp(counts, at, self.digits[known])
         factor = _factor(counts, at, self.queue_missed[known], there)
@@ -241,10 +245,16 @@ class Correction:
             below = (counts < at[-1]) & ~there & (np.abs(off) < np.abs(moved - queued))
         moved = np.where(below, np.maximum(queued + off, 0.0), moved)
         queued = np.where(np.isfinite(queued), moved, queued)
-        ends = -self.queues[known]
-        least = np.full_like(ends, -np.inf) if self.growth > 0 else ends
-        most = np.full_like(ends, np.inf) if self.growth < 0 else ends
-        return -self._held(-queued, counts, at, least, most)
+        each = (self.queues / (self.rates * self.services))[known]
+        if self.growth > 0:
+            above = np.minimum(np.searchsorted(at, counts), at.size - 1)
+            least = np.where(counts <= at[above], each[above] * busy, 0.0)
+            return np.asarray(np.maximum.accumulate(np.maximum(queued, least)[::-1])[::-1])
+        if self.growth < 0:
+            below = np.maximum(np.searchsorted(at, counts, side="right") - 1, 0)
+            most = np.where(counts >= at[below], each[below] * busy, np.inf)
+            return np.asarray(np.minimum.accumulate(np.minimum(queued, most)))
+        return -self._held(-queued, counts, at, -self.queues[known], -self.queues[known])
 
     def _held(self, values: Array, counts: Array, at: Array, least: Array, most: Array) -> Array:
         """Values that rise with the count, held between the ends at what was measured."""
