@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,17 @@ import pytest
 from planner.cli import main
 from planner.demand import DeviceModel, Target
 from planner.errors import InputError, ReportError
-from planner.interval import Interval
 from planner.measurements.choose import groups_of, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Measured, read
+from planner.results import Array
 from planner.site.example import example_volumes
-from planner.site.growth.dates import _says_nothing
+from planner.site.growth import Growth, growth
 from planner.site.growth.limits import GrowthQuestion, site_growth
 from planner.site.parts import checked_members
 from planner.site.pool_need import notes_of as notes_of_runs
 from planner.site.question import site
+from planner.site.series import Daily, SeriesLabel
 from tests.checkout import ROOT
 
 GIVEN = GrowthQuestion(device_model=DeviceModel.from_model("hyperpav"), target=Target())
@@ -195,11 +196,20 @@ def test_what_was_read_with_notes_says_them(days: Measured) -> None:
     assert "as told" in site_growth(replace(days, notes=("as told",)), GIVEN, horizon=MONTH).notes
 
 
-def test_a_trend_that_may_be_none_or_everything_says_nothing() -> None:
-    assert _says_nothing(Interval(-0.08, 8.0, 14.2))
-    assert _says_nothing(Interval(-0.9, 0.1, 1.2))
-    assert not _says_nothing(Interval(-0.4, 0.2, 1.1))
-    assert not _says_nothing(Interval(2.0, 8.0, 14.2))
+def test_no_date_follows_from_a_trend_that_is_uncertain_by_more_than_all_of_the_load() -> None:
+    """Of 20 flat days, 10 of 150 series had a date, by trends such as 80 to 520 % a year."""
+    noise = np.random.default_rng(77).standard_normal((150, 220))
+    flat, tenfold = 1 + 0.1 * noise[:, :20], np.linspace(1, 10, 220) * (1 + 0.05 * noise)
+    found = [growth_of(values).limits for values in (flat, tenfold[:20])]
+    given = [each for each in found[0] if each.verdict != "too few days"]
+    assert all(each.trend.high - each.trend.low < 2 * 1.2 for each in given)
+    assert {each.verdict for each in found[1]} == {"within horizon"}
+
+
+def growth_of(values: Array) -> Growth:
+    """Limits at 20 of series that begin on a Monday."""
+    labels = tuple(SeriesLabel(system="", what=f"load {k}", unit="") for k in range(len(values)))
+    return growth(Daily(first=date(2026, 1, 5), series=labels, values=values), 20.0)
 
 
 @pytest.mark.long

@@ -267,6 +267,7 @@ DETAILS: Final = (
 
 
 FEWEST_DAYS: Final = 15  # 14 days are two of each weekday: too few for a trend
+MOST_DOUBT: Final = 1.0  # a year to either side, of the line's higher end, that a trend may have
 ENDS: Final = (0.05, 0.5, 0.95)
 DRAWS: Final = 400
 MONTH_ENDS: Final = (
@@ -333,14 +334,16 @@ def answers(
     """What becomes of each goal; series of `daily` and `fit` are those of the goals, one by one."""
     now = _without_tiny(np.median(future.level, axis=1))
     dates = _dates(daily, fit, future, goals, now, horizon)
-    of_first = quantiles(fit.slope / fit.first_level, ENDS)
-    steps = quantiles(fit.slope * fit.shifted[0], ENDS)
+    slope = fit.slope * fit.shifted[0]
+    steps = quantiles(slope, ENDS)
+    line = np.maximum(fit.first_level, future.own)  # its higher end
+    low_share, _, high_share = quantiles(slope / line, ENDS)
     ahead = [_without_tiny(quantiles(future.at(step), ENDS)) for step in AHEAD]
     found = []
     for k, goal in enumerate(goals):
         fitted = fit.measured[k] >= FEWEST_DAYS and fit.fitted[k]
         trend = Interval(*(steps[:, k] / now[k])) if fitted and now[k] > 0 else None
-        few = future.rate is None and (not fitted or _says_nothing(Interval(*of_first[:, k])))
+        few = future.rate is None and (not fitted or high_share[k] - low_share[k] > 2 * MOST_DOUBT)
         idle = fit.measured[k] >= FEWEST_DAYS and np.nanmax(daily.values[k]) == 0
         verdict = _verdict(goal.load.value, now[k], few and not idle, dates[1, k])
         known = verdict in {"already", "within horizon", "not within horizon"}
@@ -372,12 +375,6 @@ def _week(daily: Daily, fit: TrendDraws, k: int) -> tuple[float, ...]:
 def _without_tiny(levels: Array) -> Array:
     """Levels, 0 for what a fit takes in place of no load."""
     return np.where(levels > 1e10 * TINY, levels, 0.0)
-
-
-def _says_nothing(trend: Interval) -> bool:
-    """Whether a trend is known to no better than 100 % a year to either side, or than itself where it is larger."""
-    least = 1.0 if trend.low <= 0.0 <= trend.high else max(1.0, abs(trend.value))
-    return bool((trend.high - trend.low) / 2 > least)
 
 
 def _dates(

@@ -17,6 +17,7 @@ from planner.site.growth.model import (
     LEAST_FACTOR,
     PHIS,
     PRIORS,
+    SPELLS,
     STEPS,
     TINY,
     YEAR,
@@ -97,14 +98,17 @@ class TrendDraws:
 
 
 def draw(state: SeriesState, count: int, generator: np.random.Generator) -> dict[str, Array]:
-    """Draws from the posterior, over phi, over a further doubtful step, and over both forms of a step."""
+    """Draws from the posterior, over phi, over a further doubtful step, over both forms of a step, and over its end."""
     parts, evidence = zip(*(draw_form(state, form, count, generator) for form in (False, True)), strict=True)
     share = np.exp(evidence[1] - np.logaddexp(*evidence))
     second = generator.random((len(share), count)) < share[:, None]
-    return {
+    drawn = {
         name: np.where(second.reshape(*second.shape, *[1] * (value.ndim - 2)), parts[1][name], value)
         for name, value in parts[0].items()
     }
+    passes = generator.random(drawn["shift_day"].shape) < may_pass(state, drawn["shift_day"])
+    drawn["shift_size"][passes], drawn["shift_day"][passes] = 0.0, -1
+    return drawn
 
 
 def draw_form(
@@ -165,6 +169,15 @@ def draw_form(
         "phi": PHIS[phi],
     }
     return result, total
+
+
+def may_pass(state: SeriesState, begin: Integers) -> Array:
+    """Probability that a step of the last days is no level shift, but days unlike the others that are not over."""
+    last = state.there.shape[1] - np.argmax(state.there[:, ::-1], axis=1)
+    long = last[:, None, None] - begin  # days so far
+    lasting = (np.array(SPELLS) >= long[..., None]).sum(axis=3) * PRIORS["spell"].odds
+    lasting += (long == 1) * PRIORS["pulse"].odds
+    return np.asarray(np.where(begin < 0, 0.0, lasting / (lasting + PRIORS["step"].odds)))
 
 
 WORKDAYS: Final = 5

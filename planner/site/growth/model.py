@@ -28,7 +28,6 @@ COARSE: Final = slice(2, None, 3)  # of `PHIS`, where the likeliest one is enoug
 SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of busy weekdays: standard deviations
 SPELLS: Final = (2, 3, 4, 6, 8, 11, 15)  # days in a row that may be unlike the others: bridge days, year ends
 DRIFT: Final = 0.5  # a year, of the factor of a weekday less busy than the busiest: standard deviation
-EDGE: Final = 2  # measured days that a level must have on either side of a shift
 
 
 class ChangePrior(NamedTuple):
@@ -59,6 +58,7 @@ class SeriesState:
     level: Array  # (series, days)
     week: Array  # (series, 7)
     growth: Array  # (series,) a year, share of the first day
+    jump: Array  # (series, days) sum of the steps so far, share of the first day
     month: Array  # (series,) factor
     month_form: Integers  # (series,) -1: none
     busy: Flags  # (series, 7) weekdays that are about as busy as the busiest
@@ -101,7 +101,7 @@ class SeriesState:
 
 # What a state holds of each series in an array of its own.
 BY_SERIES: Final = (
-    "values", "there", "years", "level", "week", "growth", "month", "month_form", "busy", "spread",
+    "values", "there", "years", "level", "week", "growth", "jump", "month", "month_form", "busy", "spread",
     "form",
 )  # fmt: skip
 
@@ -137,17 +137,19 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     """Columns: constant, trend, seven weekdays, month end, the steps found so far, drifts of weekdays, response.
 
     A weekday that is less busy may grow otherwise than the busiest: its factor is that of the last day, and drifts.
+    Columns are derivatives of the level, the sum of coefficients times these (Euler). A step c of a line a + bt adds c,
+    or multiplies by 1 + c / a.
     """
     series, days = state.values.shape
     most = max((len(steps) for steps in state.steps), default=0)
     quiet = np.cumsum(~state.busy, axis=1) * ~state.busy  # number of each less busy weekday, from 1
     drifts = int(quiet.max(initial=0))
     noise, rows = state.noise, MeasuredDays.of(state.there)
-    shape = 1 + state.growth[:, None] * state.years if proportional else np.ones((series, days))
-    weight = noise * shape / state.level
+    grown, jump = proportional * state.growth[:, None] * state.years, proportional * state.jump
+    weight = noise * (1 + grown) / state.level
     columns = np.zeros((series, days, 11 + most + drifts))
-    columns[:, :, 0] = noise / state.level
-    columns[:, :, 1] = noise * state.years / state.level
+    columns[:, :, 0] = noise * (1 - grown * jump) / state.level
+    columns[:, :, 1] = noise * (1 + jump) * state.years / state.level
     week = state.week[:, state.weekday]
     columns[:, np.arange(days), 2 + state.weekday] = noise / week
     month_end = state.in_month_end
@@ -284,12 +286,13 @@ def refine(state: SeriesState, solved: list[Solved]) -> None:
     evidence = np.array([each.evidence for each in solved])
     best = np.argmax(evidence, axis=0)
     mean = np.array([each.mean for each in solved])[best, np.arange(best.size)]
-    line = mean[:, :1] + mean[:, 1:2] * state.years
-    state.growth = np.clip(mean[:, 1] / np.maximum(mean[:, 0], 0.05), -2, 10)
+    first = np.maximum(mean[:, :1], 0.05)
+    state.growth = np.clip(mean[:, 1] / first[:, 0], -2, 10)
+    state.jump = np.zeros_like(state.level)
     for k, steps in enumerate(state.steps):
         for index, day in enumerate(steps):
-            line[k, day:] += mean[k, 10 + index]
-    state.level = np.maximum(line, 0.1)
+            state.jump[k, day:] += mean[k, 10 + index] / first[k]
+    state.level = np.maximum((mean[:, :1] + mean[:, 1:2] * state.years) * (1 + state.jump), 0.1)
     state.week = np.maximum(1 + mean[:, 2:9], LEAST_FACTOR)
     state.month = np.where(state.month_form >= 0, np.maximum(1 + mean[:, 9], LEAST_FACTOR), 1.0)
 
@@ -324,7 +327,8 @@ def start(values: Array, weekday: Integers, month_forms: Array) -> SeriesState:
     return SeriesState(
         values=np.where(there, values, 0.0), there=there, years=years, weekday=weekday,
         month_forms=month_forms,
-        level=np.ones_like(values), week=np.maximum(week, LEAST_FACTOR), growth=np.zeros(series), month=np.ones(series),
+        level=np.ones_like(values), week=np.maximum(week, LEAST_FACTOR), growth=np.zeros(series),
+        jump=np.zeros_like(values), month=np.ones(series),
         month_form=np.full(series, -1), busy=busy, spread=np.full(series, 0.1), form=np.zeros(series, dtype=np.intp),
         steps=[[] for _ in range(series)], pulses=[[] for _ in range(series)],
     )  # fmt: skip
@@ -353,13 +357,12 @@ def search(state: SeriesState) -> None:
         for _ in range(1 if number else 2):
             refine(part, solved_coarsely(part))
         choose(part, "form", range(3))  # of noise: in proportion to load, to the level only, of one size
-        if not number:
-            choose(part, "spread", SPREADS)
         changed = extend(part)
         state.put(active, part)
         active = active[changed]
         if active.size == 0:
             break
+    choose(state, "spread", SPREADS)
     for _ in range(3):  # linearizations after the last step was found
         refine(state, solved_coarsely(state))
 
@@ -454,13 +457,11 @@ def weigh(
 
 
 def step_candidates(model: Linear, solved: Solved, steps: StepProducts) -> AddedColumns:
-    """A level shift on each day; days without a measurement, and those at the edges, are none."""
+    """A level shift on each measured day after the first."""
     products, norm, _ = steps
     found = weigh(model, solved, products, norm, "step")
     there = model.rows.there
-    rank = np.cumsum(there, axis=1)
-    inside = there & (rank > EDGE) & (rank <= rank[:, -1:] - EDGE)
-    found.gain = np.where(inside, found.gain, -np.inf)
+    found.gain = np.where(there & (model.rows.gap > 0), found.gain, -np.inf)
     return found
 
 
@@ -490,7 +491,7 @@ def spell_gains(model: Linear, solved: Solved, steps: StepProducts) -> Array:
         own, common = np.take_along_axis(norm, end, axis=1), np.take_along_axis(shared, end, axis=1)
         apart = np.maximum(norm + own - 2 * common, 1e-12)
         gain = weigh(model, solved, difference, apart, "spell", far=True).gain
-        gains.append(np.where(there & (np.arange(days) + length < days - EDGE), gain, -np.inf))
+        gains.append(np.where(there & (np.arange(days) + length < days), gain, -np.inf))
     return np.stack(gains, axis=1)
 
 
