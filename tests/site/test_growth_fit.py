@@ -261,6 +261,7 @@ def share_held(values: Array, truth: Array) -> float:
     return float(np.mean((low <= truth) & (truth <= high)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [-0.5, 0.5])
 def test_a_level_shift_by_half_leaves_the_intervals_honest(size: float) -> None:
     """The draws multiplied trend and shift, which were fitted as a sum: after falls 72 % held."""
@@ -269,6 +270,7 @@ def test_a_level_shift_by_half_leaves_the_intervals_honest(size: float) -> None:
     assert 0.82 <= share_held(values, (1 + size) * level[:, -1]) <= 0.97
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("length", [1, 2, 3, 5])
 def test_an_outage_of_the_last_days_may_end(length: int) -> None:
     """From three days on it was a certain level shift, and no interval held the level after it."""
@@ -277,12 +279,14 @@ def test_an_outage_of_the_last_days_may_end(length: int) -> None:
     assert share_held(values, level[:, -1]) >= 0.82
 
 
+@pytest.mark.long
 def test_a_level_shift_of_the_last_days_may_stay() -> None:
     values, level = plain(40, 200, 0.3)
     values[:, -5:] *= 1.4
     assert share_held(values, 1.4 * level[:, -1]) >= 0.82
 
 
+@pytest.mark.long
 def test_month_ends_do_not_make_weekdays_alike() -> None:
     """How far weekdays differ was weighed while month ends were noise: 44 % held today's level."""
     values, level = plain(100, 300, 0.2)
