@@ -20,7 +20,7 @@ LEVELS: Final = 160  # I/Os present of one volume, and its queue where that grow
 STRONG: Final = 4.0  # load while on from which phases are left out: unlimited servers would not hold them
 LEAST_WEIGHT: Final = 1e-3
 NEVER: Final = 1e-30  # probability of a number of I/Os that is not looked at
-AT_ONCE: Final = 500  # candidates computed together: their arrays stay in the cache
+CANDIDATES_AT_ONCE: Final = 500  # computed together: their arrays stay in the cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -254,7 +254,7 @@ def alias_distribution(distribution: Array, busy: Array, steps: Array) -> tuple[
     size = len(distribution) - np.argmax(distribution[::-1] > NEVER, axis=0)
     order = np.argsort(size, kind="stable")
     found, ends = np.zeros((2, *distribution.shape))
-    for some in np.array_split(order, math.ceil(order.size / AT_ONCE)):
+    for some in np.array_split(order, math.ceil(order.size / CANDIDATES_AT_ONCE)):
         last = int(size[some[-1]])
         part = distribution[:last, some]
         d = _beside_base(part, busy[some])

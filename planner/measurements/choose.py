@@ -98,7 +98,7 @@ def moved(frame: pl.LazyFrame, groups: Sequence[Group]) -> list[str]:
     why = (
         "classic PAV aliases in some intervals, HyperPAV aliases in others; left out of the pool at all times"
     )
-    return said + [f"{listed(names, 3)}: {why} (--from and --to keep both apart)."] * bool(names)
+    return [*said, *_named(names, why)]
 
 
 def _between_pools(frame: pl.LazyFrame) -> list[str]:
@@ -111,7 +111,12 @@ def _between_pools(frame: pl.LazyFrame) -> list[str]:
         own.group_by("system", "volume").agg(several=pl.len() > 1).filter("several").sort("volume").collect()
     )
     names = found["volume"].unique(maintain_order=True).to_list()
-    why = "not in the same pool at all times; each pool counts a volume only while it is in it"
+    return _named(
+        names, "not in the same pool at all times; each pool counts a volume only while it is in it"
+    )
+
+
+def _named(names: Sequence[str], why: str) -> list[str]:
     return [f"{listed(names, 3)}: {why} (--from and --to keep both apart)."] if names else []
 
 

@@ -81,9 +81,8 @@ def check_rest(
     rest: Interval, response: Interval, queued: Interval, io_rate: Interval, names: Sequence[str] = ()
 ) -> None:
     """Refuse a `rest_of_response` that is none; one of nan, or of a queue that was not measured, is passed over."""
-    for k in (rest.high <= 0).nonzero()[0]:
-        if not (io_rate.value[k] > 0 and np.isfinite(queued.value[k])):
-            continue
+    measured = (io_rate.value > 0) & np.isfinite(queued.value)
+    for k in (measured & (rest.high <= 0)).nonzero()[0]:
         wait = float(queued.value[k] / io_rate.value[k]) / MILLISECOND
         wanted = f"above the wait, which queue over rate makes {wait:.4g} ms"
         of = f" of {names[k]}" if names else ""

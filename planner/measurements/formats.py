@@ -46,6 +46,11 @@ NEARLY: Final = (  # how what is no measurement begins, and the way out
 LISTING: Final = re.compile(rb"FCX\d|Label/ID|Data Space|^ ?[0-9A-F]{4} +(?:33[89]0|->)", re.MULTILINE)
 STANDARD_INPUT: Final = "-"
 HEAD: Final = 65_536  # bytes that tell what a file is
+WANTED: Final = (
+    "expected measurements: DEVICE (FCX108) or DSPACESH (FCX134) listings, z/VM monitor data, volume or supply "
+    "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat -x, statistics of the DASD driver of "
+    "Linux, or a table of volumes with the columns device or volume, io_rate and service_ms"
+)
 
 
 WITHOUT_MARK: Final = re.compile(rb"(?:[\t\r\n -~]\0){16}|(?:\0[\t\r\n -~]){16}")  # characters of two bytes
@@ -72,7 +77,7 @@ class Source:
     frame: pl.DataFrame | None = None
     content: bytes | None = None
     tables: schema.Tables | None = None
-    wanted: str = ""
+    wanted: str = WANTED
 
     @cached_property
     def head(self) -> bytes:
@@ -88,11 +93,7 @@ class Source:
 
     def _bytes(self, most: int | None = None) -> bytes:
         """The first bytes as they are; all where None."""
-        return (
-            read_bytes(self.path, self.wanted or WANTED, most)
-            if self.content is None
-            else self.content[:most]
-        )
+        return read_bytes(self.path, self.wanted, most) if self.content is None else self.content[:most]
 
     @cached_property
     def text(self) -> str:
@@ -324,11 +325,6 @@ READERS: Final[Mapping[Callable[[Source], object], Reader]] = {
     _begins("dasd_statistics.is_dasd_statistics"): _bytes("dasd_statistics.tables"),
     _is_listing: _listings,
 }
-WANTED: Final = (
-    "expected measurements: DEVICE (FCX108) or DSPACESH (FCX134) listings, z/VM monitor data, volume or supply "
-    "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat -x, statistics of the DASD driver of "
-    "Linux, or a table of volumes with the columns device or volume, io_rate and service_ms"
-)
 
 
 def tables_of(source: Source, options: Options) -> Iterator[schema.Tables]:

@@ -162,14 +162,14 @@ def counted(number: float, noun: str, plural: str = "") -> str:
     return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
 
 
-def from_to(low: object, high: object) -> str:
+def from_to(low: object, high: object, to: str = " to ") -> str:
     """Both ends of a range, whole numbers with thousands separators; one number if both read the same.
 
-    >>> from_to(257, 11802), from_to("1.3", "1.3")
-    ('257 to 11,802', '1.3')
+    >>> from_to(257, 11802), from_to("1.3", "1.3"), from_to(2, 5, "-")
+    ('257 to 11,802', '1.3', '2-5')
     """
     first, last = (f"{each:,}" if isinstance(each, int) else f"{each}" for each in (low, high))
-    return first if first == last else f"{first} to {last}"
+    return first if first == last else f"{first}{to}{last}"
 
 
 def sentence_case(text: str) -> str:

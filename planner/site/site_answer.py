@@ -233,9 +233,7 @@ def _verdict(need: PoolNeed) -> str:
 
 
 def _range(need: PoolNeed) -> str | None:
-    if need.needed_low is None:
-        return None
-    return from_to(need.needed_low, need.needed_high).replace(" to ", "-")
+    return None if need.needed_low is None else from_to(need.needed_low, need.needed_high, "-")
 
 
 def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:

@@ -138,6 +138,11 @@ def holding(interval: Interval, values: Array) -> Interval:
     return Interval(np.minimum(interval.low, values), values, np.maximum(interval.high, values))
 
 
+def reaching(interval: Interval, least: Array, most: Array) -> Interval:
+    """The same with ends that reach as far as `least` and `most`, where these lie outside."""
+    return Interval(np.minimum(interval.low, least), interval.value, np.maximum(interval.high, most))
+
+
 def spaced(queued: Interval) -> Interval:
     """A queue whose value does not lie on an end, as sharpening by the response may leave it."""
     room = 0.02 * (queued.high - queued.low)  # of the width of an interval, to either side of its value

@@ -346,11 +346,7 @@ def worst_by_need(found: Sequence[Need], cases: Sequence[Case]) -> int | None:
     def rank(k: int) -> tuple[bool, float, float]:
         run = cases[k][-1] if cases[k] else None
         matters = run is not None and not below_floor(run)
-        return (
-            matters,
-            found[k].rank,
-            0.0 if run is None else run.load,
-        )
+        return matters, found[k].rank, 0.0 if run is None else run.load
 
     return max((k for k, each in enumerate(found) if not math.isnan(each.rank)), key=rank, default=None)
 

@@ -21,7 +21,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedDemand
-from planner.sizing.bounds import Correction, band, holding, through
+from planner.sizing.bounds import Correction, band, holding, reaching, through
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of
 from planner.sizing.wording import with_sentences
@@ -126,8 +126,7 @@ class Sized(ABC):
         before = self.moved_before.get(name) if self.growth and len(moved) else None
         found = band(values, chosen, moved, self.device_model, self.residual, self.run.aliases, before)
         if beside is not None:
-            least, most = beside.min(axis=0, initial=np.inf), beside.max(axis=0, initial=0.0)
-            found = Interval(np.minimum(found.low, least), found.value, np.maximum(found.high, most))
+            found = reaching(found, beside.min(axis=0, initial=np.inf), beside.max(axis=0, initial=0.0))
         return self.through_measured(found, name)
 
     def through_measured(self, found: Interval, name: str) -> Interval:
@@ -311,9 +310,9 @@ class Sized(ABC):
         """The same where a queue of open arrivals has no end: of finitely many requesters it has one, and some wait."""
         endless = np.isposinf(rows.response_time)
         first = int(np.argmin(endless))
-        least = np.where(endless, np.minimum(response.low, response.low[first]), response.low)
-        most = np.where(endless, np.maximum(rate.high, rate.high[first]), rate.high)
-        return Interval(rate.low, rate.value, most), Interval(least, response.value, response.high)
+        most = np.where(endless, rate.high[first], -np.inf)
+        least = np.where(endless, response.low[first], np.inf)
+        return reaching(rate, rate.low, most), reaching(response, least, response.high)
 
     def _with_fewer(self, response: Interval, rows: Performance) -> Interval:
         """A band with the error of waits with fewer aliases than measured: how steeply they rise, nothing has shown."""
@@ -326,10 +325,9 @@ class Sized(ABC):
         less = low ** (1.0 - EXTRAPOLATED) * now**EXTRAPOLATED
         more = high ** (1.0 + EXTRAPOLATED) / now**EXTRAPOLATED
         fewer = rows.aliases < run.aliases
-        return Interval(
-            np.where(fewer, np.minimum(response.low, service + less), response.low), response.value,
-            np.where(fewer, np.maximum(response.high, service + more), response.high),
-        )  # fmt: skip
+        return reaching(
+            response, np.where(fewer, service + less, np.inf), np.where(fewer, service + more, -np.inf)
+        )
 
     def _within_range(self, response: Interval, rows: Performance) -> Interval:
         """A band that says what the range of the count does: below its upper end the target may be missed, else met."""
@@ -339,10 +337,11 @@ class Sized(ABC):
         limit = rows.service_time + self.target.longest_wait(rows.io_rate, rows.service_time)
         service = self.least_service(rows)
         least = service + self.target.longest_wait(rows.io_rate, service)
-        return Interval(
-            np.where(rows.aliases < low, response.low, np.minimum(response.low, least)), response.value,
-            np.where(rows.aliases < high, np.maximum(response.high, limit), response.high),
-        )  # fmt: skip
+        return reaching(
+            response,
+            np.where(rows.aliases < low, np.inf, least),
+            np.where(rows.aliases < high, limit, -np.inf),
+        )
 
     def _out_of_reach(self, rows: Performance) -> str:
         """Say that no count meets the target, and what the largest one brings."""

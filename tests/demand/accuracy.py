@@ -142,9 +142,7 @@ def within_bands(drawn: Sequence[Case] | Sequence[PoolCase]) -> tuple[float, flo
             if answer is None or count >= answer.rows.aliases.size:
                 continue
             rate, service, queue, _ = source.row(count)
-            if np.isnan(
-                rate
-            ).any():  # arrivals that never end grow a queue without bound: nothing was simulated
+            if np.isnan(rate).any():  # without a steady state: its queue grows without bound
                 continue
             response = ((rate * service).sum() + queue.sum()) / rate.sum()
             found.append([
