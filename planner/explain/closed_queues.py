@@ -15,10 +15,8 @@ from planner.errors import InputError
 from planner.explain.topic import MOST, TINY, Equation, Exact, Topic, by_code
 from planner.quantity import Quantity
 
-population = Symbol("N", positive=True, integer=True)
-think = Symbol("Z", positive=True)
-service = Symbol("S", positive=True)
-c = Symbol("c", positive=True, integer=True)
+population, c = sympy.symbols("N c", positive=True, integer=True)
+think, service = sympy.symbols("Z S", positive=True)
 growth = Symbol("i", nonnegative=True)
 n = Symbol("n", nonnegative=True, integer=True)
 weight = Function("w")
