@@ -19,6 +19,7 @@ from planner.reports.dspacesh import storage_frame
 from planner.reports.listing import REPORTS, PageHead, head_columns, nothing_of
 from planner.reports.listing_scan import Scanner, scan
 from planner.reports.printed import Printed
+from planner.results import by_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +66,12 @@ def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceLis
         raise nothing_of(scanned.path, scanned.reports, DEVICE)
     if damaged := [error for each in scanned.listings for error, _ in each.damaged]:
         raise damaged[0]
-    rows: list[list[Device]] = [[] for _ in scanned.listings]
-    for part in scanned.parts:
-        for listing, row in zip(part.listing.tolist(), _devices(part, scanned), strict=True):
-            rows[listing].append(row)
+    rows = by_key(
+        row for part in scanned.parts for row in zip(part.listing.tolist(), _devices(part, scanned), strict=True)
+    )  # fmt: skip
     return tuple(
-        DeviceListing(**asdict(each.head), path=scanned.path, line=each.first.number, rows=tuple(of_listing))
-        for each, of_listing in zip(scanned.listings, rows, strict=True)
+        DeviceListing(**asdict(each.head), path=scanned.path, line=each.first.number, rows=tuple(rows[k]))
+        for k, each in enumerate(scanned.listings)
     )
 
 

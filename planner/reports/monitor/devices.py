@@ -13,7 +13,7 @@ from planner.errors import ReportError
 from planner.quantity import Quantity
 from planner.reports import schema
 from planner.reports.monitor import layouts
-from planner.reports.monitor.layouts import EBCDIC, Integers, Kind, Records, Words, text
+from planner.reports.monitor.layouts import EBCDIC, Kind, Records, Words, text
 from planner.reports.monitor.system import (
     MOST_EVENTS,
     Columns,
@@ -25,7 +25,7 @@ from planner.reports.monitor.system import (
     highest,
 )
 from planner.reports.supply import USUAL
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 from planner.units import MONITOR_TIME
 
 BASE_EVENTS: Final = ("SCGSSCH", "SCGCOUNT")
@@ -45,7 +45,7 @@ ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint32)
 
 def rises(
     rows: Any, pairs: Pairs, elapsed: Array, most: Mapping[str, float], narrow: Collection[str] = ()
-) -> tuple[dict[str, Words], NDArray[np.bool_]]:
+) -> tuple[dict[str, Words], Flags]:
     """Rise of counters by at `most` so much a second, and the rows where some started again: fell without a wrap."""
     found: dict[str, Words] = {}
     restarted = np.zeros(elapsed.size, bool)
@@ -89,9 +89,7 @@ def times_of_ios(rise: Mapping[str, Words], elapsed: Array) -> dict[str, Array]:
     return found
 
 
-def roles(
-    rows: Rows, pairs: Pairs, bits: layouts.PoolBits | None, static: Static
-) -> tuple[Integers, NDArray[np.bool_]]:
+def roles(rows: Rows, pairs: Pairs, bits: layouts.PoolBits | None, static: Static) -> tuple[Integers, Flags]:
     """What each row is, as an index into `schema.KINDS`, and whether it belongs to a HyperPAV pool."""
     device = rows["RDEVDEV"][pairs.now]
     flags = rows["RDEVPVFG"][pairs.now]

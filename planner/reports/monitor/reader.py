@@ -14,7 +14,7 @@ from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.monitor import devices, layouts
 from planner.reports.monitor import records as frames
-from planner.reports.monitor.layouts import Integers, Kind
+from planner.reports.monitor.layouts import Kind
 from planner.reports.monitor.records import Walk, overlapping, walk
 from planner.reports.monitor.system import (
     MOST_EVENTS,
@@ -27,6 +27,7 @@ from planner.reports.monitor.system import (
     moment,
     previous,
 )
+from planner.results import Integers
 
 SIMPLE: Final = {  # kind: what names a row, rates, what makes the table
     Kind.DATA_SPACE: (("ASCUSRID", "ASCNAME"), devices.SPACE_RATES, devices.spaces),
