@@ -29,13 +29,14 @@ from planner.reports.monitor.system import (
 )
 from planner.results import Integers
 
-SIMPLE: Final = {  # kind: what names a row, rates, what makes the table
-    Kind.DATA_SPACE: (("ASCUSRID", "ASCNAME"), devices.SPACE_RATES, devices.spaces),
-    Kind.PAGING_VOLUME: (("RDEVDEV", "CALVSER"), devices.PAGING_RATES, devices.paging),
-}
-TABLE_OF: Final = {  # pools first: devices refer to them
-    Kind.POOL_ACTIVITY: "supply", Kind.ACTIVITY: "devices",
-    **dict(zip(SIMPLE, ("storage", "paging"), strict=True)),
+RATES: Final = {Kind.DATA_SPACE: devices.SPACE_RATES, Kind.PAGING_VOLUME: devices.PAGING_RATES}
+MOST: Final = {  # kind: by how much its counters may rise a second; those of pools are taken with their marks
+    Kind.ACTIVITY: devices.MOST_A_SECOND, Kind.POOL_ACTIVITY: {},
+    **{kind: dict.fromkeys(rates.values(), MOST_EVENTS) for kind, rates in RATES.items()},
+}  # fmt: skip
+TABLE_OF: Final = {  # table, and what names a row; pools first: devices refer to them
+    Kind.POOL_ACTIVITY: ("supply", "HPPOOLNM"), Kind.ACTIVITY: ("devices", "RDEVDEV"),
+    Kind.DATA_SPACE: ("storage", "ASCUSRID", "ASCNAME"), Kind.PAGING_VOLUME: ("paging", "RDEVDEV", "CALVSER"),
 }  # fmt: skip
 WHAT: Final = "z/VM monitor data"
 
@@ -176,7 +177,7 @@ class RecordReader:
         closed = {kind: self._close(kind, found) for kind, found in rows.items()}
         span.pools = closed.get(Kind.POOL_ACTIVITY)
         ended = {kind: each for kind, each in closed.items() if each["sample"].size}
-        tables = {TABLE_OF[kind]: self._table(kind, each, span) for kind, each in ended.items()}
+        tables = {TABLE_OF[kind][0]: self._table(kind, each, span) for kind, each in ended.items()}
         system.stops = [each for each in system.stops if each[1] > system.end]
         self.notes.samples += len(tables)
         return MonitorTables(**tables)  # type: ignore[arg-type] # mypy takes the names for any of its fields
@@ -209,7 +210,8 @@ class RecordReader:
         if kind == Kind.ACTIVITY:
             found |= self._activity(records, which, sample[chosen])
         else:
-            found["rows"] = self._rows(records, which, kind)
+            rows = self._rows(records, which, kind)
+            found |= {name: rows[name] for name in rows.dtype.names or ()}
         return found if held is None else {name: np.concatenate([held[name], found[name]]) for name in found}
 
     def _activity(self, records: Walk, which: Integers, sample: Integers) -> Columns:
@@ -296,28 +298,24 @@ class RecordReader:
         elapsed = span.elapsed(rows["sample"][pairs.now])
         if not elapsed.size:
             return None
-        rise: dict[str, Any] = {}
-        restarted = np.zeros(elapsed.size, bool)
-        if kind == Kind.ACTIVITY:
-            narrow = () if span.system.wide else devices.BASE_EVENTS
-            rise, restarted = devices.rises(rows, pairs, elapsed, devices.MOST_A_SECOND, narrow)
-        elif kind in SIMPLE:
-            most = dict.fromkeys(SIMPLE[kind][1].values(), MOST_EVENTS)
-            rise, restarted = devices.rises(rows["rows"], pairs, elapsed, most)
+        narrow = () if span.system.wide else devices.BASE_EVENTS
+        rise, restarted = devices.rises(rows, pairs, elapsed, MOST[kind], narrow)
         if restarted.any():
             for row in pairs.drop(before, restarted):
                 self.notes.count(kind.words, "restarted", _who(kind, rows, row))
             return self._made(kind, rows, before, span)
         if kind == Kind.ACTIVITY:
             return devices.table(rows, pairs, elapsed, rise, span, self.notes)
-        common: dict[str, Any] = span.common(rows["sample"][pairs.now], rows["line"][pairs.now])
-        if kind in SIMPLE:
-            return SIMPLE[kind][2](rows["rows"], pairs, rise, elapsed, common)
-        common["time"] = span.times[rows["sample"][pairs.now] - span.first + 1] / SECOND
-        if (wrong := devices.above_aliases(rows["rows"], pairs)) is not None:
+        now = pairs.rows(rows)
+        common = span.common(now["sample"], now["line"])
+        if kind in RATES:
+            common |= {name: rise[counter] / elapsed for name, counter in RATES[kind].items()}
+            return (devices.spaces if kind == Kind.DATA_SPACE else devices.paging)(now, common)
+        common["time"] = span.times[now["sample"] - span.first + 1] / SECOND
+        if (wrong := devices.above_aliases(rows, pairs)) is not None:
             row, problem = wrong
             raise self._refused(rows, int(pairs.now[row]), f"D6R28, {problem}")
-        return devices.supply(rows["rows"], pairs, elapsed, span.usual(), common)
+        return devices.supply(rows, pairs, elapsed, span.usual(), common)
 
 
 def _with_paging_together(tables: MonitorTables) -> MonitorTables:
@@ -332,21 +330,16 @@ def _with_paging_together(tables: MonitorTables) -> MonitorTables:
 
 def _keys(kind: Kind, rows: Columns) -> Any:
     """What distinguishes the rows of a sample, as something that sorts."""
-    if kind == Kind.ACTIVITY:
-        return rows["RDEVDEV"]
-    if kind == Kind.POOL_ACTIVITY:
-        return rows["rows"]["HPPOOLNM"].astype(np.uint16)
-    both = np.rec.fromarrays([rows["rows"][name] for name in SIMPLE[kind][0]])
+    first, *others = (rows[name] for name in TABLE_OF[kind][1:])
+    if not others:
+        return first.astype(first.dtype.newbyteorder("="), copy=False)
+    both = np.rec.fromarrays([first, *others])
     return np.unique(both, return_inverse=True)[1].reshape(-1)
 
 
 def _who(kind: Kind, rows: Columns, row: int) -> str:
     """How a message names a row."""
-    if kind == Kind.ACTIVITY:
-        return f"{rows['RDEVDEV'][row]:04X}"
-    record = rows["rows"][row]
-    if kind == Kind.POOL_ACTIVITY:
-        return f"pool {record['HPPOOLNM']}"
-    if "ASCNAME" in SIMPLE[kind][0]:
-        return str(layouts.text(np.array([record["ASCNAME"]]))[0])
-    return f"{record['RDEVDEV']:04X}"
+    if kind == Kind.DATA_SPACE:
+        return str(layouts.text(rows["ASCNAME"][row : row + 1])[0])
+    name = rows[TABLE_OF[kind][1]][row]
+    return f"pool {name}" if kind == Kind.POOL_ACTIVITY else f"{name:04X}"

@@ -63,6 +63,10 @@ class Pairs:
         before[rows] = -1
         return list(map(int, rows))
 
+    def rows(self, every: Columns) -> Columns:
+        """Columns of the rows `now`."""
+        return {name: values[self.now] for name, values in every.items()}
+
     def rise(self, counter: Words) -> Words:
         """Rise of a counter modulo 2**32."""
         return counter[self.now] - counter[self.before]
@@ -219,11 +223,11 @@ class SampleSpan:
         """Aliases of the pool that each row belongs to; null where the sample says nothing of it."""
         if self.pools is None:
             return pl.Series([None], dtype=pl.UInt16).new_from_index(0, sample.size)
-        names, place = np.unique(self.pools["rows"]["HPPOOLNM"], return_inverse=True)
+        names, place = np.unique(self.pools["HPPOOLNM"], return_inverse=True)
         where = np.zeros(NUMBERS, np.int64)
         where[names] = np.arange(1, names.size + 1)
         table = np.zeros((self.times.size, names.size + 1), np.int64)
-        table[self.pools["sample"] - self.first, place + 1] = self.pools["rows"]["HPPNALIS"] + 1
+        table[self.pools["sample"] - self.first, place + 1] = self.pools["HPPNALIS"] + 1
         found = table[sample - self.first, where[pool]] - 1
         series = pl.Series(found)
         return series.set(pl.Series((found < 0) | ~member), None).cast(pl.UInt16)
