@@ -165,7 +165,7 @@ def _states(exact: Exact) -> tuple[str, ...]:
     found = stationary(*_counts(exact))
     shown = [" ".join("".join(map(str, volume)) for volume in state) for state in found]
     return (
-        "three digits per volume: base busy, I/Os on aliases, I/Os queued; equal volumes are exchangeable",
+        "States, three digits per volume: base busy, I/Os on aliases, I/Os queued; equal volumes are exchangeable",
         "; ".join(shown),
     )
 

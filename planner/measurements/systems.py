@@ -63,8 +63,7 @@ def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None
         else:
             expected = f"volumes in no pool; for pool {pool}"
         raise _wanted(rows, f"{expected} ask `planner aliases pool`")
-    found = [_volume(rows, int(base)) for base in busy]
-    return sorted(found, key=lambda run: -float(run.queued.value[0]))
+    return sorted((_volume(rows, int(base)) for base in busy), key=lambda run: -float(run.queued.value[0]))
 
 
 def _wanted(rows: Rows, expected: str, argument: str = "source") -> InputError:

@@ -256,8 +256,7 @@ class CsvTable:
 
     def times(self, name: str) -> tuple[Array, datetime | None]:
         """Read a column of times: seconds since the first row and that moment, or seconds as they are and None."""
-        column = self.series(name)
-        start = read_date(column[0])
+        start = read_date(self.series(name)[0])
         return self.mapped(name, lambda cell: seconds(cell, start), WANTED_TIME, float).to_numpy(), start
 
     def mapped(self, name: str, convert: Callable[[str], Any], wanted: str, dtype: Any) -> pl.Series:

@@ -107,8 +107,7 @@ class RecordReader:
             first = int(which[short.argmax()])
             problem = f"{record.words} of {records.length[first]} bytes: expected {form.itemsize} at least"
             raise self._error(records, first, problem)
-        raw = overlapping(records.chunk.data, f"V{form.itemsize}")[records.offset[which]]
-        return raw.view(form)
+        return overlapping(records.chunk.data, f"V{form.itemsize}")[records.offset[which]].view(form)
 
     def _refused(self, rows: Columns, row: int, problem: str) -> ReportError:
         return ReportError(self.path, f"record {rows['line'][row]}: {problem}")
@@ -333,8 +332,7 @@ def _keys(kind: Kind, rows: Columns) -> Any:
     first, *others = (rows[name] for name in TABLE_OF[kind][1:])
     if not others:
         return first.astype(first.dtype.newbyteorder("="), copy=False)
-    both = np.rec.fromarrays([first, *others])
-    return np.unique(both, return_inverse=True)[1].reshape(-1)
+    return np.unique(np.rec.fromarrays([first, *others]), return_inverse=True)[1].reshape(-1)
 
 
 def _who(kind: Kind, rows: Columns, row: int) -> str:

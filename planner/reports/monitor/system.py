@@ -229,8 +229,7 @@ class SampleSpan:
         table = np.zeros((self.times.size, names.size + 1), np.int64)
         table[self.pools["sample"] - self.first, place + 1] = self.pools["HPPNALIS"] + 1
         found = table[sample - self.first, where[pool]] - 1
-        series = pl.Series(found)
-        return series.set(pl.Series((found < 0) | ~member), None).cast(pl.UInt16)
+        return pl.Series(found).set(pl.Series((found < 0) | ~member), None).cast(pl.UInt16)
 
 
 def moment(time: int) -> str:
