@@ -96,14 +96,12 @@ def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
     """Read every listing of a file, or of its content, into tables; damaged rows of DEVICE are named in notes."""
     parts: list[list[pl.Series]] = []
     scanned = scan(path, data, take=lambda rows, found: parts.append(list(_columns(rows, found))))
-    spaces = storage_frame(path, scanned.spaces) if scanned.spaces else None
-    if not scanned.listings and spaces is None:
+    spaces = storage_frame(path, scanned.spaces) if scanned.spaces else schema.empty(schema.STORAGE)
+    if not scanned.listings and not scanned.spaces:
         raise nothing_of(path, scanned.reports)
     found = [name for report, name in REPORTS.items() if report in scanned.reports]
-    devices = _devices_frame(scanned, parts) if scanned.listings else None
-    notes = [*damage_notes(scanned), *_head_notes(scanned)]
-    if devices is not None:
-        notes += _role_notes(path, devices)
+    devices = _devices_frame(scanned, parts) if scanned.listings else schema.empty(schema.DEVICES)
+    notes = [*damage_notes(scanned), *_head_notes(scanned), *_role_notes(path, devices)]
     damaged = ((text, listing.head) for listing in scanned.listings for _, text in listing.damaged)
     return schema.Tables(
         devices=devices, storage=spaces, notes=tuple(notes), what=" and ".join(found) + " listings",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,7 +45,7 @@ WHAT: Final = "z/VM monitor data"
 class MonitorTables(schema.Tables):
     """The tables of `schema`, and that of paging volumes."""
 
-    paging: pl.DataFrame | None = None
+    paging: pl.DataFrame = field(default_factory=lambda: schema.empty(devices.PAGING))
 
 
 def batches(
@@ -176,10 +176,12 @@ class RecordReader:
         closed = {kind: self._close(kind, found) for kind, found in rows.items()}
         span.pools = closed.get(Kind.POOL_ACTIVITY)
         ended = {kind: each for kind, each in closed.items() if each["sample"].size}
-        tables = {TABLE_OF[kind][0]: self._table(kind, each, span) for kind, each in ended.items()}
+        tables: dict[str, Any] = {
+            TABLE_OF[kind][0]: self._table(kind, each, span) for kind, each in ended.items()
+        }
         system.stops = [each for each in system.stops if each[1] > system.end]
         self.notes.samples += len(tables)
-        return MonitorTables(**tables)  # type: ignore[arg-type] # mypy takes the names for any of its fields
+        return MonitorTables(**{name: each for name, each in tables.items() if each is not None})
 
     def _ends(self, records: Walk, which: Integers) -> Integers:
         """Times at which samples end; they only rise."""
@@ -319,7 +321,7 @@ class RecordReader:
 
 def _with_paging_together(tables: MonitorTables) -> MonitorTables:
     """Devices that hold paging space: CP writes blocks of pages to all of them in turn, so their I/Os come together."""
-    if tables.devices is None or tables.paging is None:
+    if not tables.paging.height:
         return tables
     pages = pl.col("page_read_rate") + pl.col("page_write_rate") > 0
     paging = tables.paging.filter(pages)["device"].unique().to_list()
