@@ -30,7 +30,7 @@ class CostModel:
     parameters: tuple[Quantity, ...]  # what is fitted
     start: tuple[float, ...]  # initial values, SI, above zero
     predict: Callable[[Mapping[str, float]], Sequence[float]]
-    conventions: Callable[[Mapping[str, float]], Sequence[float]] | None = None
+    conventions: Callable[[Mapping[str, float]], Sequence[float]] = lambda values: ()  # zero by them
     held: tuple[Estimate, ...] = ()  # parameters that no figure determines
     validity: Mapping[str, tuple[float, float]]  # range that the measurements cover, by key
     population: int | None = None  # requesters during the measurement
@@ -90,8 +90,6 @@ class CostProblem(LeastSquares):
         """Residuals of the conventions, with little weight, then of the initial values, with even less."""
         weight = 1e-3  # of a convention, relative to a measured figure with an error of 100 %
         start = self.firmness * weight**2 * (points - 1)
-        if self.model.conventions is None:
-            return np.asarray(start)
         wishes = np.array([self.model.conventions(values) for values in self._values(points)])
         return np.concatenate([weight * wishes, start], axis=-1)
 
@@ -194,8 +192,11 @@ def _result(found: CostSolution, most: float = 0.5) -> CostFit:
     errors[inside] = np.sqrt(np.diag(within))
     # A bound stops the estimate, not the distribution: that is centered at the unbounded solution and truncated.
     pull = slope.T @ (found.off / problem.sigma)
-    wide = np.asarray(covariance * (wider * stretch(max(degrees, 1))) ** 2)
-    uncertainty = _uncertainty(problem, at - covariance @ pull, wide)
+    wide = covariance * (wider * stretch(max(degrees, 1))) ** 2 * np.outer(problem.scales, problem.scales)
+    uncertainty = library.Uncertainty(
+        parameters=tuple(parameter.file_key for parameter in problem.free),
+        **rounded_normal((at - covariance @ pull) * problem.scales, wide),
+    )
     unseen = _unseen(slope)
     estimates = _estimates(found, errors, unseen, uncertainty)
     seen = np.flatnonzero(inside & ~unseen)  # parameters that the figures determine
@@ -227,12 +228,6 @@ def _unseen(slope: Array, part: float = 1e-2) -> Flags:
     _, singular, directions = np.linalg.svd(slope, full_matrices=True)
     seen = int((singular > SEEN * singular.max()).sum())
     return np.asarray((np.abs(directions[seen:]) > part).any(axis=0))
-
-
-def _uncertainty(problem: CostProblem, center: Array, covariance: Array) -> library.Uncertainty:
-    scaled = covariance * np.outer(problem.scales, problem.scales)
-    names = tuple(parameter.file_key for parameter in problem.free)
-    return library.Uncertainty(parameters=names, **rounded_normal(center * problem.scales, scaled))
 
 
 def rounded_normal(center: Array, covariance: Array) -> dict[str, Any]:

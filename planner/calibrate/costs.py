@@ -346,10 +346,11 @@ def _fit_chosen(
         validity={"bits": (min(bits), max(bits)), "read_share": (min(shares), max(shares))},
     )  # fmt: skip
     found = fit_costs(measured, model, {key: value for key, value in fixed.items() if key in chosen})
-    estimates = found.estimates | held
-    for key, value in assumed.items():
-        known = key in fixed
-        estimates[key] = given(PROGRAM[key], value) if known else _unknown(key, found.value("ssch_time"))
+    others = {
+        key: given(PROGRAM[key], value) if key in fixed else _unknown(key, found.value("ssch_time"))
+        for key, value in assumed.items()
+    }
+    estimates = found.estimates | held | others
     return replace(found, estimates={key: estimates[key] for key in PROGRAM})
 
 

@@ -17,6 +17,7 @@ from planner.quantity import Quantity
 from planner.render import counted
 from planner.reports import Printed
 from planner.reports.csv_table import Allowed, CsvTable, first_true, read_csv, shown
+from planner.results import by_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +96,11 @@ def _numbers(table: CsvTable, heading: Quantity, needed: Sequence[str]) -> list[
     """Printed numbers of a column, SI."""
     name = heading.file_key
     allowed = Allowed(whole=heading.whole, zero=heading.zero, most=heading.high)
-    found = table.known(name, allowed)
-    if name in needed and None in found:
-        raise table.error(found.index(None), name, f"is empty: {allowed.expected(name)}")
-    factor = heading.factor
-    return [each and Printed(each[0] * factor, each[1] * factor) for each in found]
+    values, halves = (each * heading.factor for each in table.printed(name, allowed))
+    if name in needed and (row := first_true(values.is_null())) is not None:
+        raise table.error(row, name, f"is empty: {allowed.expected(name)}")
+    pairs = zip(values.to_list(), halves.to_list(), strict=True)
+    return [None if value is None else Printed(value, half) for value, half in pairs]
 
 
 def _words(table: CsvTable, heading: Quantity, needed: Sequence[str]) -> list[str]:
@@ -254,12 +255,8 @@ def _worst(path: Path, kind: str, found: Sequence[Run]) -> list[Run]:
         argument = "device" if kind == "volume" else "pool"
         some = listed(list(names))
         raise InputError(argument, None, f"one {kind} of the {len(names)} in {path}: {some}")
-    worst: dict[int, Run] = {}
-    for run in found:
-        known = worst.get(run.aliases)
-        if known is None or run.total_queue.value > known.total_queue.value:
-            worst[run.aliases] = run
-    return [worst[count] for count in sorted(worst)]
+    by_aliases = by_key((run.aliases, run) for run in found)
+    return [max(by_aliases[many], key=lambda run: run.total_queue.value) for many in sorted(by_aliases)]
 
 
 def _csv_observations(path: Path, kind: str) -> list[Observation]:
@@ -321,14 +318,13 @@ def _observation(
 
 def _by_device(rows: Sequence[Measurements], names: Sequence[str]) -> list[tuple[Measurements, Observation]]:
     """Add up the devices of each run; rates and queues add, times are weighted by rate."""
-    runs: dict[str, list[Measurements]] = {}
-    for row, name in zip(rows, names, strict=True):
+    for row in rows:
         if "io_rate" not in row.numbers:
             raise row.error("io_rate is empty: expected the rate of every device [1/s]", "io_rate")
         if row.value("service_ms") == 0 and row.value("io_rate") > 0:
             problem = "service_ms is empty or 0: expected the service time of a device with I/O [ms]"
             raise row.error(problem, "service_ms")
-        runs.setdefault(name or row.path.stem, []).append(row)
+    runs = by_key((name or row.path.stem, row) for name, row in zip(names, rows, strict=True))
     return [(devices[0], _sum(name, devices)) for name, devices in runs.items()]
 
 

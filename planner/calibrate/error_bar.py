@@ -178,11 +178,8 @@ def possible(model: library.Model, count: int) -> Possible:
     spoken += model.uncertainty.parameters if model.uncertainty else ()
     kind = KINDS[model.kind]
     measured = {each.key for each in (*kind.QUESTIONS, *kind.PARAMETERS, *kind.FIGURES)}
-    for what, keys, allowed in (
-        ("parameter", spoken, list(known)),
-        ("key of `validity`", model.validity, sorted(measured)),
-    ):
-        refuse_unknown(model, what, keys, allowed)
+    refuse_unknown(model, "parameter", spoken, list(known))
+    refuse_unknown(model, "key of `validity`", model.validity, sorted(measured))
     for key, entry in model.parameters.items():
         if not known[key].holds(entry.value):
             bounds = f"expected {known[key].low:g} to {known[key].high:g}"

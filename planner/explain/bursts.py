@@ -26,9 +26,7 @@ from planner.errors import InputError
 from planner.explain.topic import MOST, PRECISION, TINY, Equation, Exact, Topic
 from planner.quantity import Quantity
 
-rate = Symbol("lambda", positive=True)
-service = Symbol("S", positive=True)
-batch = Symbol("m", positive=True)
+rate, service, batch = sympy.symbols("lambda S m", positive=True)
 c = Symbol("c", positive=True, integer=True)
 growth = Symbol("h", nonnegative=True)
 n = Symbol("n", nonnegative=True, integer=True)
@@ -111,12 +109,9 @@ BURSTS = Topic(
 )  # fmt: skip
 
 
-volumes = Symbol("V", positive=True, integer=True)
-aliases = Symbol("A", nonnegative=True, integer=True)
-burst = Symbol("m", positive=True, integer=True)
-part = Symbol("q", positive=True)
-together = Symbol("r", nonnegative=True)
-k, common = Symbol("k", nonnegative=True, integer=True), Symbol("g", real=True)
+volumes, burst = sympy.symbols("V m", positive=True, integer=True)
+aliases, k = sympy.symbols("A k", nonnegative=True, integer=True)
+part, together, common = Symbol("q", positive=True), Symbol("r", nonnegative=True), Symbol("g", real=True)
 normal, density = Function("Phi"), Function("phi")
 in_use, threshold, start, slope, waiting = sympy.symbols("U z d b Q")
 MOST_TOGETHER = Rational(99, 100)  # above it, the numerical code allows only 1

@@ -15,10 +15,8 @@ from planner.errors import InputError
 from planner.explain.topic import MOST, TINY, Equation, Exact, Topic, by_code
 from planner.quantity import Quantity
 
-population = Symbol("N", positive=True, integer=True)
-think = Symbol("Z", positive=True)
-service = Symbol("S", positive=True)
-c = Symbol("c", positive=True, integer=True)
+population, c = sympy.symbols("N c", positive=True, integer=True)
+think, service = sympy.symbols("Z S", positive=True)
 growth = Symbol("i", nonnegative=True)
 n = Symbol("n", nonnegative=True, integer=True)
 weight = Function("w")
@@ -167,7 +165,7 @@ def _states(exact: Exact) -> tuple[str, ...]:
     found = stationary(*_counts(exact))
     shown = [" ".join("".join(map(str, volume)) for volume in state) for state in found]
     return (
-        "three digits per volume: base busy, I/Os on aliases, I/Os queued; equal volumes are exchangeable",
+        "States, three digits per volume: base busy, I/Os on aliases, I/Os queued; equal volumes are exchangeable",
         "; ".join(shown),
     )
 

@@ -80,8 +80,7 @@ CCW = Topic(
 )
 
 
-storage = Symbol("M", positive=True)
-pages = Symbol("p", positive=True)
+storage, pages = sympy.symbols("M p", positive=True)
 spaces = Symbol("D", positive=True, integer=True)
 needed, frames, by_storage, by_ptrm, segments, virtual = sympy.symbols("f F N_M N_D N V")
 
@@ -133,10 +132,8 @@ STORAGE_LIMIT = Topic(
 )  # fmt: skip
 
 
-n = Symbol("n", positive=True)
-gamma = Symbol("gamma", positive=True)
-alpha = Symbol("alpha", nonnegative=True)
-beta = Symbol("beta", nonnegative=True)
+n, gamma = sympy.symbols("n gamma", positive=True)
+alpha, beta = sympy.symbols("alpha beta", nonnegative=True)
 throughput, share, peak = sympy.symbols("X E n_max")
 
 

@@ -113,7 +113,7 @@ class Explanation(Tabular):
             lambda c: replace(c, values=[f"  {v}" if c.name == "symbol" else v for v in c.values[:count]])
         )
         blocks = [powers(self.result, form), self.topic.title, wording.body(inputs)]
-        if lines := self._states():
+        if lines := self.topic.states(self.numbers):
             blocks.append(wording.hanging(lines[:1], "") + "\n" + wording.hanging(lines[1:], "  "))
         blocks += [each.text(unicode=unicode) for each in self.worded_steps]
         compared = self.table().pick(("symbol", "unit", "exact", "numerical", "relative_difference"))
@@ -124,13 +124,6 @@ class Explanation(Tabular):
         blocks.append("Assumptions\n" + wording.hanging(self.topic.assumptions, "  - "))
         blocks.append(render.wrap(f"Source: {self.topic.source}"))
         return "\n\n".join(blocks)
-
-    def _states(self) -> tuple[str, ...]:
-        """The states of a chain, in lines; empty without states."""
-        if self.topic.states is None:
-            return ()
-        first, *others = self.topic.states(self.numbers)
-        return (f"States, {first}", *others)
 
     def latex(self) -> str:
         """Symbols, every step (the formula, with the numbers, the value), assumptions and source in LaTeX."""
@@ -148,7 +141,7 @@ class Explanation(Tabular):
                 "\\par\\begin{tabular}{lll}",
                 *rows,
                 "\\end{tabular}\\par",
-                *map(escaped, self._states()),
+                *map(escaped, self.topic.states(self.numbers)),
                 *steps,
                 "\\paragraph{Assumptions}",
                 "\\begin{itemize}",
@@ -199,7 +192,7 @@ class Explanation(Tabular):
             return f"<p>{html.escape(text)}</p>"
 
         parts = [f"<p><b>{html.escape(self.result)}</b></p>", paragraph(self.topic.title)]
-        parts += [render.to_html(self.symbols()), *map(paragraph, self._states())]
+        parts += [render.to_html(self.symbols()), *map(paragraph, self.topic.states(self.numbers))]
         for each in self.worded_steps:
             parts.append(paragraph(sentence_case(each.step.meaning)))
             parts.append(html.escape(f"$$\\begin{{aligned}}\n{each.latex()}\n\\end{{aligned}}$$"))

@@ -16,8 +16,7 @@ from planner.explain.topic import MOST, PRECISION, TINY, Equation, Exact, Topic,
 from planner.quantity import Quantity
 from planner.queueing.general_service import BEST_ABOVE, BEST_BELOW, COMPARED_SCV, KNOWN_ERRORS
 
-a = Symbol("a", nonnegative=True)
-arrivals = Symbol("lambda", nonnegative=True)
+a, arrivals = sympy.symbols("a lambda", nonnegative=True)
 service = Symbol("S", positive=True)
 c = Symbol("c", positive=True, integer=True)
 k = Symbol("k", nonnegative=True, integer=True)

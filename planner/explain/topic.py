@@ -81,7 +81,7 @@ class Topic:
     source: str  # author, year, equation
     over: str  # input on the axis of the picture; `beside`: input with one line per value (none if empty)
     beside: str = ""
-    states: Callable[[Exact], tuple[str, ...]] | None = None  # the states of a chain, in lines
+    states: Callable[[Exact], tuple[str, ...]] = lambda exact: ()  # the states of a chain, in lines
 
     def numbers(self, given: Mapping[str, str | float]) -> dict[str, Any]:
         """Exact inputs: given values, defaults for the rest."""

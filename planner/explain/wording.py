@@ -115,11 +115,11 @@ def powers(text: str, form: Form) -> str:
 
     def raised(found: re.Match[str]) -> str:
         number, power = found[1], str(int(found[2]))
-        if form == "latex":
-            ten = f"10^{{{power}}}"
-            return ten if number == "1" else rf"{number} \cdot {ten}"
-        ten = f"10{power.translate(RAISED)}" if form == "unicode" else f"10^{power}"
-        times = "\u00b7" if form == "unicode" else "*"
+        times, ten = {
+            "latex": (r" \cdot ", f"10^{{{power}}}"),
+            "unicode": ("\u00b7", f"10{power.translate(RAISED)}"),
+            "ascii": ("*", f"10^{power}"),
+        }[form]
         return ten if number == "1" else f"{number}{times}{ten}"
 
     return EXPONENT.sub(raised, text.replace(",", "{,}") if form == "latex" else text)

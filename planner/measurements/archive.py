@@ -159,9 +159,7 @@ class StoredPart:
 def is_part(name: str, digest: str = "") -> bool:
     """Whether a part, of that sha256 where it is given, may have such a name."""
     match = _PART.fullmatch(name)
-    if match is None or not match["stem"].startswith(digest[:DIGEST]):
-        return False
-    return folder_named(match["folder"]) is not None
+    return bool(match and match["stem"].startswith(digest[:DIGEST]) and folder_named(match["folder"]))
 
 
 def _listed(path: Path) -> Iterator[StoredPart]:
@@ -280,16 +278,10 @@ def _damage(file: Path, part: StoredPart, _size: int, _changed: int) -> str:
         columns = pl.read_parquet_schema(file)
     except schema.damage() as error:
         return f"damaged ({str(error).splitlines()[0][:80]})"
-    wanted = stored_columns(part.folder[0])
-    known = (
-        {
-            name: dtype
-            for name, dtype in wanted.items()
-            if SINCE.get(name.partition("_")[0], OLDEST) <= version
-        }
-        for version in range(OLDEST, VERSION + 1)
-    )
-    return "" if columns in known else "has other columns"
+    since = {name: SINCE.get(name.partition("_")[0], OLDEST) for name in stored_columns(part.folder[0])}
+    version = max((since.get(name, OLDEST) for name in columns), default=OLDEST)
+    known = {name: dtype for name, dtype in stored_columns(part.folder[0]).items() if since[name] <= version}
+    return "" if columns == known else "has other columns"
 
 
 def scan_files(table: str, files: Sequence[Path]) -> pl.LazyFrame:

@@ -48,6 +48,7 @@ from planner.reports import schema
 from planner.reports.csv_table import first_true
 from planner.reports.membership import Membership
 from planner.reports.moments import MOMENT, moment_of, with_moments
+from planner.results import by_key
 
 LOCK: Final = "archive.lock"  # empty; who writes to the archive locks it
 BESIDE: Final = ".planner-"  # begins the name of what is not yet in its place
@@ -96,16 +97,11 @@ class _Run:
 
     archive: Archive
     staging: Path
+    there: dict[Folder, list[StoredPart]]  # parts of the archive
     staged: dict[Folder, list[Path]] = field(default_factory=dict)
-    there: dict[Folder, list[StoredPart]] = field(default_factory=dict)
     added: dict[str, int] = field(default_factory=lambda: dict.fromkeys(schema.TABLES, 0))
     known: dict[str, int] = field(default_factory=lambda: dict.fromkeys(schema.TABLES, 0))
     systems: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        """Sort the parts of the archive by folder."""
-        for part in self.archive.parts:
-            self.there.setdefault(part.folder, []).append(part)
 
 
 def size_of(source: Data) -> int:
@@ -130,7 +126,7 @@ def collect(
     """Add measurements to an archive; it is made where there is none."""
     path, options = Path(path), options_of(members, map)
     with _locked(path) as archive, _staging(archive) as staging:
-        run = _Run(archive, staging)
+        run = _Run(archive, staging, by_key((part.folder, part) for part in archive.parts))
         notes: dict[str, None] = {}
         for source in sources:
             for measured in read_parts(source, options):
@@ -426,8 +422,7 @@ def _joined(folder: Folder, files: Sequence[Path], most: int = 2**21) -> list[Pa
     if frame.height > most:
         return list(files)
     table, place = folder[0], files[0].with_name(f"all{SUFFIX}")
-    ordered = with_moments(frame.with_columns(_key(table)), KEY).sort(KEY, MOMENT)
-    ordered.select(*stored_columns(table)).write_parquet(place, compression="zstd")
+    _sorted(table, frame).select(*stored_columns(table)).write_parquet(place, compression="zstd")
     for file in files:
         file.unlink()
     return [place]

@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.lazy import pl
 from planner.measurements.read import Measured
 from planner.measurements.run import Run
-from planner.results import Array
+from planner.results import Array, Flags
 from planner.units import MILLISECOND, readable
 
 UNKNOWN: Final = Interval(math.nan, math.nan, math.nan)
@@ -41,9 +41,7 @@ def queue_of(queued: Interval, io_rate: Interval, service: Interval, response: I
     )
 
 
-def contradicts(
-    queued: Interval, io_rate: Interval, service: Interval, response: Interval
-) -> NDArray[np.bool_]:
+def contradicts(queued: Interval, io_rate: Interval, service: Interval, response: Interval) -> Flags:
     """Where a response is below the service time, or a queue is not rate x (response - service); nan: not measured."""
     by_response = ((response - service) * io_rate).widened(HAIR * response.value * io_rate.value)
     below = response.high * (1 + HAIR) < service.low

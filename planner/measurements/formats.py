@@ -42,6 +42,9 @@ NEARLY: Final = (  # how what is no measurement begins, and the way out
     (rb'\s*[{\[]\s*["{\[]', "JSON, but not what iostat -x -o JSON prints: expected a table as CSV"),
     (rb"# hostname;interval;timestamp;", "this is sadf of sar; expected what iostat -x -t 60 prints"),
     (rb"\s*\d+ +\d+ \S+(?: \d+){11}", "counters of /proc/diskstats: expected what iostat -x -t 60 prints"),
+    (rb"(?:[\t\r\n -~]\0){16}|(?:\0[\t\r\n -~]){16}",
+     "text of two bytes a character (UTF-16) without a byte order mark: expected it saved as UTF-8, as by "
+     "`iconv -f UTF-16LE -t UTF-8` (UTF-16BE where zeros come first)"),
 )  # fmt: skip
 LISTING: Final = re.compile(rb"FCX\d|Label/ID|Data Space|^ ?[0-9A-F]{4} +(?:33[89]0|->)", re.MULTILINE)
 STANDARD_INPUT: Final = "-"
@@ -53,7 +56,6 @@ WANTED: Final = (
 )
 
 
-WITHOUT_MARK: Final = re.compile(rb"(?:[\t\r\n -~]\0){16}|(?:\0[\t\r\n -~]){16}")  # characters of two bytes
 # Colors, erased ends of lines, titles of windows, as a terminal's record has them; what moves about in it stays.
 TERMINAL: Final = re.compile(
     rb"\x1b(?:\[[0-9;]*[mK]|\[\?[0-9;]*[hl]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\([0-9A-B])"
@@ -198,11 +200,6 @@ def _unknown(source: Source) -> ReportError:
         )
     if problem is None and source.frame is None and not head.strip():
         problem = f"the file is empty; {WANTED}"
-    if problem is None and WITHOUT_MARK.match(head):
-        problem = (
-            "text of two bytes a character (UTF-16) without a byte order mark: expected it saved as UTF-8, as by "
-            "`iconv -f UTF-16LE -t UTF-8` (UTF-16BE where zeros come first)"
-        )
     if problem is not None:
         return ReportError(source.path, problem)
     layout = _layout(source)

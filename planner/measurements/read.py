@@ -194,10 +194,8 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
     known, system = options.members, options.system
     for each in _named(sources_of(source)):
         for tables in formats.tables_of(each, options):
-            frames: dict[str, Any] = {}
+            frames: dict[str, Any] = {name: getattr(tables, name) for name in schema.TABLES}
             for name, columns in schema.TABLES.items():
-                found = getattr(tables, name)
-                frames[name] = schema.empty(columns) if found is None else found
                 schema.refuse_implausible(columns, frames[name])
             notes = tables.notes
             if known is not None:

@@ -20,11 +20,10 @@ from planner.measurements.read import Measured
 from planner.reports.membership import device_range
 from planner.reports.moments import INTERVAL, MOMENT, with_intervals
 from planner.reports.schema import ALIAS, BASE, VOLUME, refuse_twice
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 
 Kept = TypeVar("Kept")
 Words = NDArray[Any]
-Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ class Rows:
     """
 
     table: pl.DataFrame
-    index: Index | None = None
+    index: Integers | None = None
     known: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def column(self, name: str, made: Callable[[Rows], Kept]) -> Kept:
@@ -137,7 +136,7 @@ class Rows:
         return self._plain("interval")
 
     @property
-    def line(self) -> Index:
+    def line(self) -> Integers:
         """Line of the file, shape (rows,)."""
         return np.nan_to_num(self._plain("line")).astype(np.int64)
 
@@ -163,22 +162,22 @@ class Rows:
         """Device number of each row; its label where it has none."""
         return list(self.column("name", _names).tolist())
 
-    def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
+    def of_kind(self, *kinds: str) -> Flags:
         """Tell which rows are of some kinds."""
         return self.column(" ".join(kinds), lambda whole: np.isin(whole.words["kind"].astype(str), kinds))
 
     @property
-    def is_base(self) -> NDArray[np.bool_]:
+    def is_base(self) -> Flags:
         """Whether a row is a volume that may have aliases."""
         return self.of_kind(BASE, VOLUME)
 
     @property
-    def is_alias(self) -> NDArray[np.bool_]:
+    def is_alias(self) -> Flags:
         """Whether a row is a HyperPAV alias."""
         return self.of_kind(ALIAS)
 
     @property
-    def pooled(self) -> NDArray[np.bool_]:
+    def pooled(self) -> Flags:
         """Which rows name their pool, shape (rows,)."""
         return self.column(
             "pooled", lambda whole: np.array([p is not None for p in whole.words["pool"]], dtype=bool)
@@ -258,7 +257,7 @@ class Devices:
         if not self.labels and not self.ranges:
             raise InputError(argument, text, "device numbers such as 522A, 522A-5231 or 522A,522C")
 
-    def chosen(self, rows: Rows) -> NDArray[np.bool_]:
+    def chosen(self, rows: Rows) -> Flags:
         """Tell which rows are meant."""
         words = zip(rows.names, rows.words["label"], rows.words["device"], strict=True)
         return np.array([self._means(*each) for each in words], dtype=bool)

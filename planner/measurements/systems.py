@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import InputError
 from planner.measurements.observed import joined, run_of
-from planner.measurements.rows import Devices, Index, Rows, shown
+from planner.measurements.rows import Devices, Rows, shown
 from planner.measurements.run import Run
 from planner.render import counted
 from planner.reports.schema import CLASSIC_ALIAS, OTHER, VOLUME
+from planner.results import Flags, Integers
 from planner.units import ADDRESSES
 
 
@@ -63,8 +63,7 @@ def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None
         else:
             expected = f"volumes in no pool; for pool {pool}"
         raise _wanted(rows, f"{expected} ask `planner aliases pool`")
-    found = [_volume(rows, int(base)) for base in busy]
-    return sorted(found, key=lambda run: -float(run.queued.value[0]))
+    return sorted((_volume(rows, int(base)) for base in busy), key=lambda run: -float(run.queued.value[0]))
 
 
 def _wanted(rows: Rows, expected: str, argument: str = "source") -> InputError:
@@ -80,7 +79,7 @@ def _none(rows: Rows) -> str:
     return f"there is none, and {shown(others)} {'is' if len(others) == 1 else 'are'} no DASD: only those have aliases"
 
 
-def _bases(rows: Rows, only: Devices | None, exclude: Devices | None) -> NDArray[np.bool_]:
+def _bases(rows: Rows, only: Devices | None, exclude: Devices | None) -> Flags:
     """Rows that are volumes and asked for; a device that is asked for and is none is refused."""
     chosen = rows.is_base
     if only is not None:
@@ -102,7 +101,7 @@ def _bases(rows: Rows, only: Devices | None, exclude: Devices | None) -> NDArray
     return chosen
 
 
-def _pool_bases(rows: Rows, bases: Devices | None, exclude: Devices | None) -> NDArray[np.bool_]:
+def _pool_bases(rows: Rows, bases: Devices | None, exclude: Devices | None) -> Flags:
     """Rows that are the volumes of a pool without a name: where HyperPAV is at work and none are typed, its own."""
     chosen = _bases(rows, bases, exclude)
     if bases is not None or not rows.is_alias.any():
@@ -202,7 +201,7 @@ def without_pooled(every: Sequence[Rows]) -> tuple[list[Rows], list[str]]:
     return [rows[~there] for rows, there in pairs if not there.all()], list(names)
 
 
-def _classic(every: Sequence[Rows]) -> list[NDArray[np.bool_]]:
+def _classic(every: Sequence[Rows]) -> list[Flags]:
     """Which rows, an array an interval, are bases with classic PAV aliases in any interval, or these aliases."""
     of = {base for rows in every for base in rows.words["alias_of"] if base is not None}
     return [
@@ -213,7 +212,7 @@ def _classic(every: Sequence[Rows]) -> list[NDArray[np.bool_]]:
     ]
 
 
-def _sharing(every: Sequence[Rows]) -> list[NDArray[np.bool_]]:
+def _sharing(every: Sequence[Rows]) -> list[Flags]:
     """Which rows, an array an interval, are of pools: named ones, and all but classic PAV where HyperPAV is at work."""
     lost = any((rows.is_alias & ~rows.pooled).any() for rows in every)
     return [(rows.pooled | lost) & ~own for rows, own in zip(every, _classic(every), strict=True)]
@@ -259,7 +258,7 @@ def system_runs(rows: Rows) -> list[Run]:
     return [pool.run for pool in pool_runs(rows)[0] if pool.run is not None][:1]
 
 
-def _taken(rows: Rows, volumes: Index, used: Index) -> list[str]:
+def _taken(rows: Rows, volumes: Integers, used: Integers) -> list[str]:
     """Which devices a pool question took, and which others are active."""
     inside = np.zeros(len(rows), dtype=bool)
     inside[volumes] = inside[used] = True
@@ -300,7 +299,7 @@ def _named_pools(rows: Rows) -> tuple[list[PoolRun], list[str]]:
     return found, [f"In no pool, hence left out: {left_out}."]
 
 
-def _listed_pool(rows: Rows, name: str, volumes: Index, used: Index, absent: int = 0) -> Run | None:
+def _listed_pool(rows: Rows, name: str, volumes: Integers, used: Integers, absent: int = 0) -> Run | None:
     """The run of a pool of a listing; `absent` aliases of it are not in the listing."""
     classic = rows[rows.of_kind(CLASSIC_ALIAS)]
     own = np.isin(classic.words["alias_of"].astype(str), rows[volumes].names)
@@ -321,12 +320,12 @@ def _listed_pool(rows: Rows, name: str, volumes: Index, used: Index, absent: int
     return joined(members, name, bases=len(busy), pool=True, idle=idle, absent=absent)
 
 
-def _working(rows: Rows, volumes: Index) -> Index:
+def _working(rows: Rows, volumes: Integers) -> Integers:
     """Those of some volumes that did I/O."""
     return _by_name(rows, volumes[rows[volumes].required("io_rate").value > 0])
 
 
-def _by_name(rows: Rows, members: Index) -> Index:
+def _by_name(rows: Rows, members: Integers) -> Integers:
     """Devices in the order of their names: no sum, hence no answer, depends on the order of a file."""
     ranks = rows[members].column("rank", lambda whole: np.unique(whole.names, return_inverse=True)[1])
     return members[np.argsort(ranks, kind="stable")]
@@ -363,7 +362,7 @@ def _table_pools(
     return found, [f"Not taken: {counted(left, 'further volume')} of {rows.file.name}."] if left else []
 
 
-def _same_aliases(rows: Rows, pool: str, members: Index) -> int:
+def _same_aliases(rows: Rows, pool: str, members: Integers) -> int:
     """Aliases of a pool, of which all its rows say the same, or nothing."""
     members = members[~np.isnan(rows.pool_aliases[members])]
     if not members.size:

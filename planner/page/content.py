@@ -45,13 +45,8 @@ class PageCell:
     @property
     def look(self) -> str:
         """CSS class; a zero is muted."""
-        return (
-            "hot"
-            if self.over
-            else "zero"
-            if self.order is not None and set(self.text) <= {"0", ".", FIGURE_SPACE}
-            else ""
-        )
+        zero = self.order is not None and set(self.text) <= {"0", ".", FIGURE_SPACE}
+        return "hot" if self.over else "zero" if zero else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,9 +22,7 @@ ALREADY, WITHIN, BEYOND = "already", "within horizon", "not within horizon"
 
 def what_to_do(states: Mapping[str, Count], share: float = 0.0) -> str:
     """First sentence: pools that need more aliases or have spare ones, for a demand that grew by `share`."""
-    by: dict[str, list[str]] = {verdict: [] for verdict in STATES}
-    for name, state in states.items():
-        by[state.verdict].append(name)
+    by = {verdict: [name for name, state in states.items() if state.verdict == verdict] for verdict in STATES}
     short = sorted(by[SHORT], key=lambda name: -states[name].missing)
     spare = sorted(by[SPARE], key=lambda name: -states[name].spare)
     enough, unknown = by[ENOUGH], by[UNKNOWN]
@@ -64,9 +62,7 @@ def by_when(growth: Growth, states: Mapping[str, Count]) -> str:
         )
     more = len(found) - NAMED
     rest = (
-        f"; {more} more {'limit is' if more == 1 else 'limits are'} reached within {within}"
-        if more > 0
-        else ""
+        f"; {counted(more, 'more limit is', 'more limits are')} reached within {within}" if more > 0 else ""
     )
     return f"By the trend {'; '.join(found[:NAMED])}{rest}."
 
@@ -108,11 +104,8 @@ def how_sure(answer: SiteAnswer) -> str:
     fewest, most = (end((each.intervals for each in known), default=0) for end in (min, max))
     wide = max(((each.needed_high or 0) - (each.needed_low or 0) for each in known), default=0)
     queue = sum(bool(np.isnan(each.series.queued).all()) for each in known)
-    ends = (
-        "each count is exact to one alias"
-        if not wide
-        else f"the widest range of a count spans {wide + 1} counts"
-    )
+    spans = f"the widest range of a count spans {wide + 1} counts"
+    ends = spans if wide else "each count is exact to one alias"
     where = "" if queue == len(known) else f"in {counted(queue, 'pool')} "
     blind = f"; {where}no queue was measured, so requests are assumed independent"
     return (

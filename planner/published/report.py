@@ -153,12 +153,7 @@ def not_modelled(reason: str) -> Rule:
 
 def identity(follows: Callable[[Cell], Interval], note: str, errata: Mapping[str, str] | None = None) -> Rule:
     """Rule of a row that follows from others; `errata` gives the erratum of columns where it does not hold."""
-    known = dict(errata or {})
-
-    def rule(at: Cell) -> Said:
-        return Said("identity", follows(at), note=note, erratum=known.get(at.column, ""))
-
-    return rule
+    return lambda at: Said("identity", follows(at), note=note, erratum=(errata or {}).get(at.column, ""))
 
 
 def fitted(model: str, run: str, group: str) -> Said:

@@ -19,6 +19,7 @@ from planner.reports.dspacesh import storage_frame
 from planner.reports.listing import REPORTS, PageHead, head_columns, nothing_of
 from planner.reports.listing_scan import Scanner, scan
 from planner.reports.printed import Printed
+from planner.results import by_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +66,12 @@ def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceLis
         raise nothing_of(scanned.path, scanned.reports, DEVICE)
     if damaged := [error for each in scanned.listings for error, _ in each.damaged]:
         raise damaged[0]
-    rows: list[list[Device]] = [[] for _ in scanned.listings]
-    for part in scanned.parts:
-        for listing, row in zip(part.listing.tolist(), _devices(part, scanned), strict=True):
-            rows[listing].append(row)
+    rows = by_key(
+        row for part in scanned.parts for row in zip(part.listing.tolist(), _devices(part, scanned), strict=True)
+    )  # fmt: skip
     return tuple(
-        DeviceListing(**asdict(each.head), path=scanned.path, line=each.first.number, rows=tuple(of_listing))
-        for each, of_listing in zip(scanned.listings, rows, strict=True)
+        DeviceListing(**asdict(each.head), path=scanned.path, line=each.first.number, rows=tuple(rows[k]))
+        for k, each in enumerate(scanned.listings)
     )
 
 
@@ -96,14 +96,12 @@ def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
     """Read every listing of a file, or of its content, into tables; damaged rows of DEVICE are named in notes."""
     parts: list[list[pl.Series]] = []
     scanned = scan(path, data, take=lambda rows, found: parts.append(list(_columns(rows, found))))
-    spaces = storage_frame(path, scanned.spaces) if scanned.spaces else None
-    if not scanned.listings and spaces is None:
+    spaces = storage_frame(path, scanned.spaces) if scanned.spaces else schema.empty(schema.STORAGE)
+    if not scanned.listings and not scanned.spaces:
         raise nothing_of(path, scanned.reports)
     found = [name for report, name in REPORTS.items() if report in scanned.reports]
-    devices = _devices_frame(scanned, parts) if scanned.listings else None
-    notes = [*damage_notes(scanned), *_head_notes(scanned)]
-    if devices is not None:
-        notes += _role_notes(path, devices)
+    devices = _devices_frame(scanned, parts) if scanned.listings else schema.empty(schema.DEVICES)
+    notes = [*damage_notes(scanned), *_head_notes(scanned), *_role_notes(path, devices)]
     damaged = ((text, listing.head) for listing in scanned.listings for _, text in listing.damaged)
     return schema.Tables(
         devices=devices, storage=spaces, notes=tuple(notes), what=" and ".join(found) + " listings",

@@ -118,14 +118,13 @@ class Plan:
     def missing(self) -> tuple[str, ...]:
         """What a table of volumes lacks, in words."""
         there = self.taken.keys()
-        found = []
-        if not {"device", "volume"} & there:
-            found.append("device or volume")
-        if "io_rate" not in there:
-            found.append("io_rate")
-        if not ({"service", "response"} & there or {"pend", "disconnect", "connect"} <= there):
-            found.append("service_ms (or pend, disconnect and connect; or response)")
-        return tuple(found)
+        timed = {"service", "response"} & there or {"pend", "disconnect", "connect"} <= there
+        needed = {
+            "device or volume": {"device", "volume"} & there,
+            "io_rate": "io_rate" in there,
+            "service_ms (or pend, disconnect and connect; or response)": timed,
+        }
+        return tuple(name for name, found in needed.items() if not found)
 
     @property
     def words(self) -> str:
@@ -322,13 +321,10 @@ def read_map(given: str | Mapping[str, str] | None) -> dict[str, str]:
     elif not isinstance(given, str):
         raise InputError("map", given, "columns, such as 'io_rate=IOPS'")
     else:
-        pairs, at = [], 0
-        while at < len(given):
-            match = _MAPPED.match(given, at)
-            if match is None or match.end() == at:
-                raise InputError("map", given, 'FIELD=COLUMN,..., such as io_rate=IOPS,service_ms="Svc Time"')
-            pairs.append((match[1], next(part for part in match.groups()[1:] if part is not None).strip()))
-            at = match.end()
+        found = list(_MAPPED.finditer(given))
+        if "".join(match[0] for match in found) != given:
+            raise InputError("map", given, 'FIELD=COLUMN,..., such as io_rate=IOPS,service_ms="Svc Time"')
+        pairs = [(match[1], next(filter(None, match.groups()[1:]), "").strip()) for match in found]
     fields = [asked_field(name)[0] for name, _ in pairs]
     twice = next((field for field in fields if fields.count(field) > 1), None)
     if twice is not None:

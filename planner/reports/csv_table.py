@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final, Never, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.lazy import pl
@@ -22,7 +21,7 @@ from planner.render import safe
 from planner.render.text import counted
 from planner.reports.lines import END_OF_FILE, PACKED, read_bytes
 from planner.reports.moments import read_moment
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 from planner.units import PRINTED, half_digit
 
 COUNTER_SIZE: Final = 2**32  # monitor counters have 32 bits
@@ -132,7 +131,7 @@ class CsvTable:
     header: tuple[str, ...]
     header_line: int
     cells: pl.DataFrame
-    line_numbers: NDArray[np.int64]
+    line_numbers: Integers
     separator: str = ","
 
     @cached_property
@@ -152,7 +151,7 @@ class CsvTable:
         """Take the cells of a column."""
         return self.cells.to_series(self.names.index(name.upper()))
 
-    def only(self, rows: NDArray[np.bool_]) -> Self:
+    def only(self, rows: Flags) -> Self:
         """Make a table of some of the rows."""
         return replace(self, cells=self.cells.filter(rows), line_numbers=self.line_numbers[rows])
 
@@ -206,10 +205,9 @@ class CsvTable:
 
     def words(self, name: str) -> list[str]:
         """Read a column of words; an empty cell is an error."""
-        found = self.texts(name)
-        if "" in found:
-            raise self.error(found.index(""), name, "'': expected a name")
-        return found
+        found = self.text_series(name)
+        self.refuse(found == "", name, "a name")
+        return found.to_list()
 
     def texts(self, name: str) -> list[str]:
         """Read a column of words or nothing; empty strings where there is no such column."""
@@ -221,7 +219,7 @@ class CsvTable:
         self.refuse(column.str.contains(_CONTROL.pattern), name, "text without control characters")
         return column.str.replace(safe.PROTECTED, "${1}")
 
-    def counts(self, name: str, most: int = COUNTER_SIZE - 1) -> NDArray[np.int64]:
+    def counts(self, name: str, most: int = COUNTER_SIZE - 1) -> Integers:
         """Read a column of whole numbers from 0 to `most`."""
         column = self.series(name)
         values = column.cast(pl.Int64, strict=False)
@@ -256,16 +254,9 @@ class CsvTable:
                 raise self.error(int(row), name, problem) from None
         return values, _halves(column).set(~full, None)
 
-    def known(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> list[tuple[float, float] | None]:
-        """Read a column as `printed` does, as pairs; None for an empty cell, or where there is no such column."""
-        values, halves = self.printed(name, allowed)
-        pairs = zip(values.to_list(), halves.to_list(), strict=True)
-        return [None if value is None else (value, half) for value, half in pairs]
-
     def times(self, name: str) -> tuple[Array, datetime | None]:
         """Read a column of times: seconds since the first row and that moment, or seconds as they are and None."""
-        column = self.series(name)
-        start = read_date(column[0])
+        start = read_date(self.series(name)[0])
         return self.mapped(name, lambda cell: seconds(cell, start), WANTED_TIME, float).to_numpy(), start
 
     def mapped(self, name: str, convert: Callable[[str], Any], wanted: str, dtype: Any) -> pl.Series:
@@ -282,7 +273,7 @@ class CsvTable:
         return column.replace_strict(list(known), list(known.values()), return_dtype=dtype)
 
 
-def first_true(mask: pl.Series | NDArray[np.bool_]) -> int | None:
+def first_true(mask: pl.Series | Flags) -> int | None:
     """Index of the first true element."""
     return next(iter(pl.Series(mask).fill_null(False).arg_true()), None)
 

@@ -8,20 +8,18 @@ one among them. Averages in microseconds stand beside the histograms since Linux
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.reports import schema
 from planner.reports.csv_table import COUNTER_SIZE, shown
 from planner.reports.lines import numbered, read_bytes, read_text
-from planner.results import Array
+from planner.results import Array, Integers
 from planner.units import MICROSECOND
 
 CLASSES: Final = 32
@@ -67,7 +65,7 @@ class DasdStatistics:
     requests: int  # requests; those that an alias did; sectors of 512 bytes
     via_alias: int | None
     sectors: int | None
-    histograms: dict[str, NDArray[np.int64]]  # counts in 32 classes: response, wait (build to start), service
+    histograms: dict[str, Integers]  # counts in 32 classes: response, wait (build to start), service
     averages: dict[str, Interval]  # mean times since the start [s], truncated to microseconds
     line: int  # line of the file that they begin in
     all_devices: bool = False  # whether they are the sum over all DASDs
@@ -133,7 +131,7 @@ def read_dasd_statistics(path: Path | str, data: bytes | None = None) -> tuple[D
     """Read all statistics in a file: one or several files of debugfs (by `cat`, `grep .` or `head`), or dasdstat."""
     path = Path(path)
     content = read_bytes(path) if data is None else data
-    sections = list(_sections(path, read_text(path, content, WANTED) if content.strip() else ""))
+    sections = _sections(path, read_text(path, content, WANTED) if content.strip() else "")
     if not sections and any(mark in content for mark in OFF):
         raise ReportError(path, "the statistics of the DASD driver were off; dasdstat -e starts them")
     if not sections:
@@ -164,8 +162,9 @@ class _Section:
         return ReportError(self.path, problem, line=line or self.line)
 
 
-def _sections(path: Path, text: str) -> Iterator[_Section]:
+def _sections(path: Path, text: str) -> list[_Section]:
     """Cut a text into devices."""
+    found: list[_Section] = []
     section: _Section | None = None
     open_key: str | None = None  # histogram of dasdstat whose numbers follow
     for number, line in numbered(text):
@@ -174,14 +173,12 @@ def _sections(path: Path, text: str) -> Iterator[_Section]:
         begins |= rest.startswith("start_time ") and section is not None and bool(section.values)
         begins |= " dasd I/O requests" in rest and section is not None and "requests" in section.values
         if begins or (section is None and rest.strip()):
-            if section is not None and section.values:
-                yield section
             kept = section.name if section is not None and name is None else ""
             section, open_key = _Section(path, name if name is not None else kept, number), None
+            found.append(section)
         if section is not None and rest.strip():
             open_key = _line(section, number, rest.strip(), open_key)
-    if section is not None and section.values:
-        yield section
+    return [each for each in found if each.values]
 
 
 def _place(text: str) -> tuple[str | None, str]:

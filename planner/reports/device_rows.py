@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.reports.csv_table import HALVES
-from planner.reports.lines import BLANK, Line, Lines, Positions
-from planner.reports.printed import WHOLE, Columns, Printed, is_number
-from planner.results import Array
+from planner.reports.lines import BLANK, Line, Lines
+from planner.reports.printed import Columns, Printed, is_number
+from planner.results import Array, Flags, Integers
 from planner.units import MILLISECOND
 
 DEVICE: Final = "FCX108"
@@ -55,7 +55,6 @@ LONGEST_LINE: Final = 512
 _POINT, _ZERO = b".0"
 _POWERS: Final = 10.0 ** np.arange(LONGEST_CELL + 1)
 Bytes = NDArray[np.uint8]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +135,8 @@ def looks_like_row(columns: Columns, line: Line) -> bool:
     return sum(map(is_number, line.text.split())) > len(NUMBERS) // 2
 
 
-def read_row(columns: Columns, line: Line) -> Device:
-    """Read one row by its columns."""
+def read_row(columns: Columns, line: Line) -> tuple[tuple[str, str, str], list[Printed | None]]:
+    """Read one row by its columns: address, type and label, and the numbers of `NUMBERS`."""
     path, start = columns.path, columns.spans["Addr"].start
     address = _address(columns, line)
     if not address:
@@ -148,12 +147,11 @@ def read_row(columns: Columns, line: Line) -> Device:
         wanted = "expected a device type such as 3390-3, or ->522A for an alias"
         raise line.error(path, f"Type {kind!r}: {wanted}", columns.spans["Type"].start)
     label = columns.word(line, "Label/ID")
-    links, paths = (columns.count(line, name) for name in COUNTS)
-    measured = {field: columns.number(line, name, factor) for field, (name, factor) in MEASURED.items()}
+    for name in COUNTS:
+        columns.count(line, name)
+    numbers = [columns.number(line, name, factor) for name, factor in NUMBERS.items()]
     columns.close(line, HEADINGS[-1])
-    return Device(
-        address=address, type=kind, label=label, links=links, paths=paths, line=line.number, **measured
-    )  # fmt: skip
+    return (address, kind, label), numbers
 
 
 def is_summary(text: str) -> bool:
@@ -184,7 +182,7 @@ class Words(dict[bytes, int]):
             self.words.append(word)
         return found
 
-    def of_cells(self, characters: Bytes) -> NDArray[np.int64]:
+    def of_cells(self, characters: Bytes) -> Integers:
         """Number of the word in each cell, from its characters, shape (width, rows)."""
         cells = np.ascontiguousarray(characters.T).view(f"S{len(characters)}").ravel().tolist()
         return np.fromiter(map(self.__getitem__, cells), np.int64, len(cells))
@@ -201,32 +199,32 @@ class Words(dict[bytes, int]):
 class ColumnRows:
     """What the lines of one block hold where they are sound rows, an element a line; numbers in SI, nan for dots."""
 
-    sound: Mask
-    line: NDArray[np.int64]
-    listing: NDArray[np.int64]  # number of the listing that each is of, -1 for none
-    names: NDArray[np.int64]  # address, type and label by their numbers among the words, shape (3, lines)
+    sound: Flags
+    line: Integers
+    listing: Integers  # number of the listing that each is of, -1 for none
+    names: Integers  # address, type and label by their numbers among the words, shape (3, lines)
     values: Array  # of `NUMBERS`, shape (numbers, lines)
     halves: Array
 
     @classmethod
-    def empty(cls, lines: NDArray[np.int64]) -> ColumnRows:
+    def empty(cls, lines: Integers) -> ColumnRows:
         """Make rows of which none is sound, from the numbers of their lines."""
         names = np.zeros((len(NAMES), lines.size), dtype=np.int64)
         values, halves = np.empty((2, len(NUMBERS), lines.size))
         return cls(np.zeros(lines.size, dtype=bool), lines, np.full(lines.size, -1), names, values, halves)
 
-    def take(self, index: NDArray[np.int64]) -> ColumnRows:
+    def take(self, index: Integers) -> ColumnRows:
         """Some of them."""
         return ColumnRows(*(getattr(self, each.name)[..., index] for each in fields(self)))
 
-    def put(self, index: int, device: Device, words: Sequence[Words]) -> None:
-        """Set a row that the careful reader took."""
-        of_device = zip(words, (device.address, device.type, device.label), strict=True)
-        self.names[:, index] = [known.number(word) for known, word in of_device]
-        counts = [None if each is None else Printed(each, WHOLE) for each in (device.links, device.paths)]
-        for number, each in enumerate([*counts, *(getattr(device, name) for name in MEASURED)]):
-            self.values[number, index] = np.nan if each is None else each.value
-            self.halves[number, index] = np.nan if each is None else each.resolution
+    def put(self, index: int, columns: Columns, line: Line, words: Sequence[Words]) -> None:
+        """Set a row that the careful reader takes."""
+        names, numbers = read_row(columns, line)
+        self.names[:, index] = [known.number(word) for known, word in zip(words, names, strict=True)]
+        found = (each or Printed(np.nan, np.nan) for each in numbers)
+        self.values[:, index], self.halves[:, index] = zip(
+            *((each.value, each.resolution) for each in found), strict=True
+        )
 
     def parse(self, lines: Lines, columns: Columns, first: int, last: int, words: Sequence[Words]) -> None:
         """Find the sound rows among the lines from `first` up to `last`, which stand below one heading."""
@@ -255,7 +253,7 @@ class ColumnRows:
         self.sound[pick], self.names[:, pick] = sound, names
 
 
-def _characters(lines: Lines, pick: Positions, most: int) -> tuple[Bytes, Mask]:
+def _characters(lines: Lines, pick: Integers, most: int) -> tuple[Bytes, Flags]:
     """Characters of lines by column, blank beyond their ends, shape (columns, lines); and whether the rest is blank."""
     starts = lines.starts[pick]
     lengths = lines.ends[pick] - starts
@@ -274,7 +272,7 @@ def _characters(lines: Lines, pick: Positions, most: int) -> tuple[Bytes, Mask]:
 
 def _numbers_in(
     characters: Bytes, digits: Bytes, start: int, end: int, dots: int = 3
-) -> tuple[Array, NDArray[np.int64], Mask]:
+) -> tuple[Array, Integers, Flags]:
     """Number in the cells between two columns, nan where it is so many dots; its decimals; whether it is sound."""
     first, rows = max(start, end - LONGEST_CELL), characters.shape[1]
     value = np.zeros(rows, dtype=np.int32)

@@ -22,8 +22,7 @@ from planner.results import Array
 from planner.units import MILLISECOND, half_digit
 
 KINDS_OF_REQUEST: Final = {"r/s": "r_await", "w/s": "w_await", "d/s": "d_await", "f/s": "f_await"}
-BLOCK_DEVICE: Final = re.compile(r"dasd[a-z]{1,4}")
-BY_PATH: Final = re.compile(r"ccw-0\.0\.([0-9a-f]{4})")  # with -j PATH
+DISK: Final = re.compile(r"dasd[a-z]{1,4}|ccw-0\.0\.([0-9a-f]{4})")  # the latter with -j PATH
 EXACT_BEFORE, EXACT_FROM = (4, 17), (6, 10)
 """Kernels between these count a whole tick (10 ms on IBM Z) as busy for an I/O of any length: %util is too large."""
 TIMES: Final = (
@@ -71,20 +70,19 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
         begin = starts[0] - timedelta(seconds=usual)
     shown, offsets = clock([begin, *starts[:-1]])
     where = [f"run {number}, report {k + 1}" if number else f"report {k + 1}" for k in range(len(reports))]
-    matches = [BY_PATH.fullmatch(row.name) for _, row in rows]
-    disks = [
-        not row.group and (by_path or BLOCK_DEVICE.fullmatch(row.name))
-        for (_, row), by_path in zip(rows, matches, strict=True)
-    ]
+    matches = [DISK.fullmatch(row.name) for _, row in rows]
     data: dict[str, Any] = {
         "start": [shown[k] for k, _ in rows],
         "utc_offset": [offsets[k] for k, _ in rows],
         "interval": [intervals[k] for k, _ in rows],
         "source": [None if shown[k] is not None else where[k] for k, _ in rows],
         "system": run.host,
-        "device": [None if match is None else match[1].upper() for match in matches],
+        "device": [match and match[1] and match[1].upper() for match in matches],
         "label": [row.name for _, row in rows],
-        "kind": [schema.VOLUME if disk else schema.OTHER for disk in disks],
+        "kind": [
+            schema.VOLUME if match and not row.group else schema.OTHER
+            for match, (_, row) in zip(matches, rows, strict=True)
+        ],
         "file": str(path),
         "line": [row.line for _, row in rows],
     }

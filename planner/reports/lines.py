@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
+from planner.results import Integers
 
 EXPECTED: Final = "expected a Performance Toolkit listing as a text file"
 BLOCK: Final = 2**20  # bytes: small enough for the cache, large enough to hide the cost of a call
@@ -24,7 +25,6 @@ PACKED: Final = (  # how files begin that hold others, and the way out
     (rb"PK\x03\x04|\xd0\xcf\x11\xe0", "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"),
 )  # fmt: skip
 END_OF_FILE: Final = b"\x1a"
-Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,10 @@ class Lines:
 
     data: bytes
     buffer: NDArray[np.uint8]
-    starts: Positions
-    ends: Positions
-    numbers: Positions
-    edges: Positions
+    starts: Integers
+    ends: Integers
+    numbers: Integers
+    edges: Integers
     following: int
     is_open: bool
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.reports import device_rows as device
@@ -32,6 +31,7 @@ from planner.reports.listing import (
     read_head,
 )
 from planner.reports.printed import Columns
+from planner.results import Integers
 
 _HINT: Final = re.compile(rb"Addr|Pend|Disc|Conn|Serv|Resp|CUWt|Qued|Userid|Pgstl|Resid|XSTOR|DASD")
 _NO_HEADING: Final = f"expected the heading line '{' '.join(device.HEADINGS)}' below this head"
@@ -303,7 +303,7 @@ class Scanner:
         try:
             if two:
                 raise line.error(self.path, "two rows on one line: expected each on a line of its own")
-            found = device.read_row(columns, line)
+            self.rows.put(index, columns, line, self.words)
         except ReportError as error:
             cut = self.lines.is_open and index == self.lines.starts.size - 1  # the file ends within the row
             if cut or two or not device.looks_like_row(columns, line):
@@ -311,7 +311,6 @@ class Scanner:
             listing.damaged.append((error, line.text.strip()))
             page.damaged += 1
             return
-        self.rows.put(index, found, self.words)
         self.rows.listing[index] = len(self.listings) - 1
         listing.rows += 1
         page.sound += 1
@@ -378,18 +377,15 @@ class Scanner:
             self._check_twice(int(rows.listing[first]), rows.names[0, first:last], rows.line[first:last])
         self.parts.append(rows)
 
-    def _check_twice(self, listing: int, address: NDArray[np.int64], line: NDArray[np.int64]) -> None:
+    def _check_twice(self, listing: int, address: Integers, line: Integers) -> None:
         """Refuse a device that stands in a listing already, or twice among these rows."""
-        known = self._last_listing[address] == listing
-        index = np.arange(address.size)
-        self._place[address] = index
-        if not known.any() and (self._place[address] == index).all():
-            self._last_listing[address], self._last_line[address] = listing, line
-            return
-        seen: dict[int, int] = {}
-        for each, number, before in zip(address.tolist(), line.tolist(), known.tolist(), strict=True):
-            first = int(self._last_line[each]) if before else seen.setdefault(each, number)
-            if first != number:
-                device_number = self.words[0].words[each]
-                problem = f"device {device_number} a second time: it is listed in line {first} already"
-                raise ReportError(self.path, problem, line=number)
+        known, index = self._last_listing[address] == listing, np.arange(address.size)
+        self._place[address[::-1]] = index[::-1]  # the first row of each
+        first = self._place[address]
+        if (again := known | (first < index)).any():
+            row = int(again.argmax())
+            before = self._last_line[address[row]] if known[row] else line[first[row]]
+            device_number = self.words[0].words[address[row]]
+            problem = f"device {device_number} a second time: it is listed in line {before} already"
+            raise ReportError(self.path, problem, line=int(line[row]))
+        self._last_listing[address], self._last_line[address] = listing, line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,8 +91,7 @@ def members_of(table: CsvTable) -> dict[str, Member]:
             raise table.error(row, IS_ALIAS, f"and {IS_BASE} are both 1: expected a base or an alias")
         if (base[row] or alias[row]) and not pool:
             raise table.error(row, POOL, "is empty: expected the number of the pool")
-        role: Role = "base" if base[row] else "alias"
-        parts.append(Member(role, pool) if base[row] or alias[row] else None)
+        parts.append(Member("base" if base[row] else "alias", pool) if base[row] or alias[row] else None)
     return _members(table, parts, again=True)
 
 
@@ -260,8 +259,9 @@ def read_lsdasd(path: Path | str, data: bytes | None = None) -> LinuxDevices:
     return LinuxDevices(path, members, tuple(notes), names, tuple(others))
 
 
-def _linux_devices(path: Path, text: str) -> Iterator[_Device]:
+def _linux_devices(path: Path, text: str) -> list[_Device]:
     """All devices, whatever the form."""
+    found: list[_Device] = []
     section: _Device | None = None
     lines = numbered(text)
     headed = next((k for k, (_, line) in enumerate(lines, 1) if line.startswith("Bus-ID")), 0)
@@ -270,9 +270,8 @@ def _linux_devices(path: Path, text: str) -> Iterator[_Device]:
         if not words or _HEAD.match(words[0]) or _PROMPT.fullmatch(line.rstrip()):
             continue
         if match := _SECTION.fullmatch(line.strip()):
-            if section is not None:
-                yield section
             section = _Device(number, match["bus"], name=match["name"] or "")
+            found.append(section)
         elif section is not None:
             if (match := _ATTRIBUTE.fullmatch(line)) is None:
                 problem = f"{words[0]!r:.40} is no attribute of {section.bus}; {WANTED_LSDASD}"
@@ -283,16 +282,14 @@ def _linux_devices(path: Path, text: str) -> Iterator[_Device]:
                     problem = f"{key} a second time for {section.bus}: expected the bus id of another device above it"
                     raise ReportError(path, problem, line=number)
                 setattr(section, key, value.partition(" ")[0])
+        elif (device := _listed(number, line.strip())) is not None:
+            found.append(device)
         else:
-            found = _listed(number, line.strip())
-            if found is None:
-                problem = f"{words[0]!r:.40} is no bus id such as 0.0.c28a"
-                if _BUS_ID.fullmatch(words[0]):
-                    problem = f"{' '.join(words[1:])!r:.40} is no status, name or uid of {words[0]}"
-                raise ReportError(path, f"{problem}; {WANTED_LSDASD}", line=number, column=1)
-            yield found
-    if section is not None:
-        yield section
+            problem = f"{words[0]!r:.40} is no bus id such as 0.0.c28a"
+            if _BUS_ID.fullmatch(words[0]):
+                problem = f"{' '.join(words[1:])!r:.40} is no status, name or uid of {words[0]}"
+            raise ReportError(path, f"{problem}; {WANTED_LSDASD}", line=number, column=1)
+    return found
 
 
 def _listed(number: int, line: str) -> _Device | None:

@@ -24,9 +24,9 @@ Part = str | None
 _TIME: Final = (
     r"(?:[ T:,-]+(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,:](\d{1,6}))?\d*)?\s*([AaPp]\.?[Mm]\.?)?)?"
 )
-_NUMBERS: Final = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})" + _TIME)
-_NAMED: Final = re.compile(r"(\d{1,2})[ -]?([A-Za-z]{3})[A-Za-z]*\.?[ -]?(\d{2,4})" + _TIME)
-_DAY_OF_YEAR: Final = re.compile(r"([12]\d{3})[.-](\d{3})" + _TIME)  # as z/OS writes dates
+_NUMBERS: Final = re.compile(r"(?a)(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})" + _TIME)
+_NAMED: Final = re.compile(r"(?a)(\d{1,2})[ -]?([A-Za-z]{3})[A-Za-z]*\.?[ -]?(\d{2,4})" + _TIME)
+_DAY_OF_YEAR: Final = re.compile(r"(?a)([12]\d{3})[.-](\d{3})" + _TIME)  # as z/OS writes dates
 _OF_DAY: Final = re.compile(
     r"(\d{1,2})[:.](\d{2})[:.](\d{2})(?:[.,]\d+)?|(\d{1,2}):(\d{2})(?:\s*[AaPp][Mm])?"
 )
@@ -150,18 +150,15 @@ def _iso(cell: str) -> datetime | None:
 
 def _parts(cell: str) -> DateParts:
     """Take a date apart."""
-    named = _NAMED.fullmatch(cell) if cell.isascii() else None
-    if named is not None and named[2].lower() in MONTHS:
+    if (named := _NAMED.fullmatch(cell)) and named[2].lower() in MONTHS:
         numbers = int(named[3]), MONTHS.index(named[2].lower()) + 1, int(named[1])
         return ("ymd",), numbers, time_of_day(cell, *named.groups()[3:])
-    counted = _DAY_OF_YEAR.fullmatch(cell) if cell.isascii() else None
-    if counted is not None:
+    if counted := _DAY_OF_YEAR.fullmatch(cell):
         year, days = int(counted[1]), int(counted[2])
         if not 1 <= days <= 365 + isleap(year):
             raise ValueError(cell)
         return ("ymd",), (year, 1, 1), timedelta(days=days - 1) + time_of_day(cell, *counted.groups()[2:])
-    match = _NUMBERS.fullmatch(cell) if cell.isascii() else None
-    if match is None:
+    if (match := _NUMBERS.fullmatch(cell)) is None:
         raise ValueError(cell)
     orders = ("ymd",) if len(match[1]) > 2 else ("dmy",) if match[2] == "." else ("mdy", "dmy")  # noqa: PLR2004 - digits
     return orders, (int(match[1]), int(match[3]), int(match[4])), time_of_day(cell, *match.groups()[4:])

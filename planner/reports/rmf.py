@@ -227,20 +227,20 @@ def read_rmf(path: Path, data: bytes) -> schema.Tables:
         for table in report.tables if not NOT_DISK.search(table.segment)
         for plan in [plan_of(table.headings)] if not plan.missing
     ]  # fmt: skip
-    devices = schema.join(schema.DEVICES, [found.devices for found in read if found.devices is not None])
+    devices = schema.join(schema.DEVICES, [found.devices for found in read])
     supply = _supply(path, every, devices, notes)
     metrics = list(dict.fromkeys(report.metric or "without a name" for report in every))
-    if not read and supply is None:
+    if not read and not supply.height:
         without = "without a table of devices or of HyperPAV pools"
         raise ReportError(path, f"RMF reports {listed(metrics) or 'none'} {without}; {WANTED}")
     used = {"DEVICE", "IOQ", *_elsewhere(path, every, notes)}
     if others := [metric for metric in metrics if metric not in used]:
         notes.append(f"{path}: nothing is taken from the reports {listed(others)}.")
     devices = devices.with_columns(_POOL)
-    if supply is None and devices["pool"].count():
+    if not supply.height and devices["pool"].count():
         notes.append(f"{path}: {schema.NO_IOQ}")
     return schema.Tables(
-        devices=devices if read else None, supply=supply, notes=tuple(dict.fromkeys(notes)), what="RMF reports in XML",
+        devices=devices, supply=supply, notes=tuple(dict.fromkeys(notes)), what="RMF reports in XML",
         missing=tuple(each for found in read for each in found.missing), columns=read[0].columns if read else "",
     )  # fmt: skip
 
@@ -280,7 +280,7 @@ def _devices(path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: 
     if offline:
         notes.append(f"{path}: without any number, offline, left out: {listed(offline, SHOWN)}.")
     if not rows:
-        return schema.Tables(devices=None)
+        return schema.Tables()
     begin, seconds = report.begin, report.seconds
     if report.start and begin is None:
         unknown = "the days of its intervals are unknown"
@@ -293,7 +293,6 @@ def _devices(path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: 
     whole = CsvTable(path, b"", tuple(header), rows[0][0], frame, lines)
     found = read_volumes(whole, {})
     notes += found.notes
-    assert found.devices is not None
     lost: Iterable[schema.Missing] = ()
     if not found.missing:
         units = pl.Series([cells[at["pool"]] if "pool" in at else "" for _, cells in rows], dtype=pl.String)
@@ -322,7 +321,7 @@ def _unlike_sums(
 
 def _supply(
     path: Path, reports: Sequence[RmfReport], devices: pl.DataFrame, notes: list[str]
-) -> pl.DataFrame | None:
+) -> pl.DataFrame:
     """Rows of the table of pools from IOQ reports: the ratio of I/Os that found no alias, of the I/Os of the unit."""
     found = [
         (report, line, lcu, *numbers)
@@ -331,7 +330,7 @@ def _supply(
         for lcu, (line, *numbers) in _units(path, table).items()
     ]  # fmt: skip
     if not found:
-        return None
+        return schema.empty(schema.SUPPLY)
     rates = _rates(devices)
     rows = []
     for report, line, lcu, wait, most, taken in found:

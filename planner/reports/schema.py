@@ -8,7 +8,7 @@ open; all three are null where the source says nothing. docs/formats.md names th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -50,9 +50,9 @@ class Tables:
     `file` is its name, which whoever calls the reader sets.
     """
 
-    devices: pl.DataFrame | None = None
-    supply: pl.DataFrame | None = None
-    storage: pl.DataFrame | None = None
+    devices: pl.DataFrame = field(default_factory=lambda: empty(DEVICES))
+    supply: pl.DataFrame = field(default_factory=lambda: empty(SUPPLY))
+    storage: pl.DataFrame = field(default_factory=lambda: empty(STORAGE))
     notes: tuple[str, ...] = ()
     what: str = ""
     missing: tuple[Missing, ...] = ()
@@ -104,7 +104,7 @@ DEVICE_NUMBERS: Final = {  # name: unit, meaning
     "utilization": ("", "share of the time in which an I/O was under way, from 0 to 1"),
 }
 PARTS: Final = ("pend", "disconnect", "connect")  # of a service time
-DEVICES: Final = (
+DEVICES: Final[tuple[Quantity, ...]] = (
     *WHEN,
     Quantity("device", "device number, four hexadecimal digits; null where a volume has a name only", dtype="String"),
     Quantity("kind", "base, alias (HyperPAV), classic alias, volume (a base with its aliases) or other", dtype="Enum"),
@@ -120,7 +120,7 @@ DEVICES: Final = (
     *(column for name, (unit, meaning) in DEVICE_NUMBERS.items() for column in measured(name, unit, meaning)),
     *WHERE,
 )  # fmt: skip
-SUPPLY: Final = (
+SUPPLY: Final[tuple[Quantity, ...]] = (
     *WHEN,
     Quantity("time", "end of the interval on the clock of the file, from whatever it counts", "s"),
     Quantity("pool", "alias pool", dtype="String"),
@@ -159,7 +159,7 @@ STORAGE_PAGES: Final = {
     "expanded": "pages in expanded storage",
     "dasd": "pages on DASD",
 }
-STORAGE: Final = (
+STORAGE: Final[tuple[Quantity, ...]] = (
     *WHEN,
     Quantity("release", "z/VM version and release such as 5.3", dtype="String"),
     Quantity("owner", "userid that owns the data space", dtype="String"),

@@ -28,7 +28,6 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.reports import schema
@@ -36,7 +35,7 @@ from planner.reports.csv_table import COUNTER_SIZE, WANTED_TIME, CsvTable, first
 from planner.reports.membership import BITS, Membership, members_of, with_pools
 from planner.reports.moments import clock, read_moment
 from planner.reports.volumes import device_series
-from planner.results import Array, by_key
+from planner.results import Array, Flags, Integers, by_key
 from planner.units import MONITOR_TIME, MOST_ALIASES
 
 TRIES: Final = "IODHPP_HPPTRIES"
@@ -53,16 +52,7 @@ MOST_A_SECOND: Final = 2e6  # units of 128 microseconds, of 256 aliases that are
 USUAL: Final = (0.5, 1.5)  # an interval of a length between these times the usual one is not a gap
 
 
-Counts = NDArray[np.int64]
-Index = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """What counters counted between records."""
-
-    counted: Counts  # (counters, records - 1) counted between a record and the next
-    restarted: NDArray[np.bool_]  # (records - 1,) whether the counters started again
+Counts = Integers
 
 
 class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and line are known
@@ -74,11 +64,11 @@ class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and
         self.counter, self.record = counter, record
 
 
-def steps(counters: Counts, elapsed: Array) -> Steps:
-    """Tell what counters counted between records.
+def steps(counters: Counts, elapsed: Array) -> tuple[Counts, Flags]:
+    """Tell what counters counted between records, (counters, records - 1), and where they started again.
 
-    >>> found = steps(np.array([[4294966000, 4294967000, 704, 20]]), np.full(3, 60.0))
-    >>> found.counted.tolist(), found.restarted.tolist()
+    >>> counted, restarted = steps(np.array([[4294966000, 4294967000, 704, 20]]), np.full(3, 60.0))
+    >>> counted.tolist(), restarted.tolist()
     ([[1000, 1000, 20]], [False, False, True])
     """
     change = np.diff(counters, axis=1)
@@ -88,29 +78,30 @@ def steps(counters: Counts, elapsed: Array) -> Steps:
     over = change + COUNTER_SIZE
     allowed = BLIND_WRAP if fastest is None else WRAP_SLACK * fastest[:, None] * elapsed
     wrapped = fell & (over <= allowed)
-    restarted: NDArray[np.bool_] = np.asarray((fell & ~wrapped).any(axis=0))
+    restarted: Flags = np.asarray((fell & ~wrapped).any(axis=0))
     for step in np.flatnonzero(restarted):
         before, now = counters[:, step], counters[:, step + 1]
         together = bool(((now < before) | (before == 0)).all())
         if fastest is None or not together or now[0] > fastest[0] * elapsed[step]:
             counter = int(np.argmax(fell[:, step]))
             raise Backwards(counter, int(step) + 1, f"from {before[counter]} to {now[counter]}")
-    counted = np.where(restarted, counters[:, 1:], np.where(wrapped, over, change))
-    return Steps(counted, restarted)
+    return np.where(restarted, counters[:, 1:], np.where(wrapped, over, change)), restarted
 
 
 def steps_of(
-    table: CsvTable, rows: Index, names: Sequence[str], counters: Counts, elapsed: Array, hint: str = ""
-) -> Steps:
-    """Tell what the counters in some columns counted between some rows of a table."""
+    table: CsvTable, rows: Integers, names: Sequence[str], counters: Counts, elapsed: Array, hint: str = ""
+) -> tuple[Counts, Flags]:
+    """Tell what the counters in some columns counted between some rows of a table, as `steps` does."""
     try:
-        found = steps(counters, elapsed)
+        counted, restarted = steps(counters, elapsed)
     except Backwards as error:
         raise table.error(int(rows[error.record]), names[error.counter], f"{error}{hint}") from None
-    for counter, step in np.argwhere(found.counted > MOST_A_SECOND * elapsed)[:1].tolist():
-        problem = f"rises by {found.counted[counter, step]} in {elapsed[step]:g} s: expected at most 2,000,000 a second"
+    for counter, step in np.argwhere(counted > MOST_A_SECOND * elapsed)[:1].tolist():
+        problem = (
+            f"rises by {counted[counter, step]} in {elapsed[step]:g} s: expected at most 2,000,000 a second"
+        )
         raise table.error(int(rows[step + 1]), names[counter], f"{problem}; is a digit lost?")
-    return found
+    return counted, restarted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +118,8 @@ class PoolSupply:
     most: Counts
     aliases: Counts  # aliases of the pool at the end of the interval
     in_use: int  # aliases of the pool at its last record
-    restarted: NDArray[np.bool_]  # whether the counters started again in the interval
-    plain: NDArray[np.bool_]  # whether the interval has the usual length
+    restarted: Flags  # whether the counters started again in the interval
+    plain: Flags  # whether the interval has the usual length
     marked: bool = True  # whether `most` was counted
     borrowed: Counts | None = None  # aliases borrowed from other control units and loaned to them (SuperPAV)
     loaned: Counts | None = None
@@ -151,11 +142,8 @@ def read_counters(table: CsvTable) -> schema.Tables:
         raise table.error(len(table) - 1, "time", problem)
     usual = float(np.median(lengths))
     said = {"system": system, "file": str(table.path)}
-    parts = []
-    for pool, of_pool in members.items():
-        data = said | _pool(table, pool, of_pool, times[of_pool], counts[:, of_pool], usual)
-        parts.append(schema.frame(schema.SUPPLY, data, len(of_pool) - 1))
-    supply = schema.join(schema.SUPPLY, parts)
+    parts = [said | _pool(table, pool, of, times[of], counts[:, of], usual) for pool, of in members.items()]
+    supply = schema.join(schema.SUPPLY, [schema.frame(schema.SUPPLY, part) for part in parts])
     supply = supply.with_columns(
         **clock_after(table, times, start, (supply["time"] - supply["interval"]).to_numpy())
     )
@@ -173,13 +161,13 @@ def system_of(table: CsvTable) -> str | None:
     return (names[0] if names else "") or None
 
 
-def places(words: Sequence[str]) -> dict[str, Index]:
+def places(words: Sequence[str]) -> dict[str, Integers]:
     """Where each word stands."""
     found = by_key((word, place) for place, word in enumerate(words))
     return {word: np.array(each) for word, each in found.items()}
 
 
-def check_order(table: CsvTable, rows: Index, times: Array, what: str) -> None:
+def check_order(table: CsvTable, rows: Integers, times: Array, what: str) -> None:
     """Refuse records of one pool or device that are doubled or out of order."""
     if (k := first_true(np.diff(times) <= 0)) is not None:
         row, line = int(rows[k + 1]), table.line_numbers[int(rows[k])]
@@ -189,31 +177,30 @@ def check_order(table: CsvTable, rows: Index, times: Array, what: str) -> None:
 
 
 def _pool(
-    table: CsvTable, pool: str, rows: Index, times: Array, counts: Counts, usual: float
+    table: CsvTable, pool: str, rows: Integers, times: Array, counts: Counts, usual: float
 ) -> dict[str, Any]:
     """Check the records of one pool and take the steps between them."""
     counters, marks, aliases = counts[:2], counts[2:4], counts[4]
     check_order(table, rows, times, f"pool {pool}")
     _check_marks(table, rows, marks, aliases)
     length = np.diff(times)
-    found = steps_of(table, rows, (TRIES, FAILS), counters, length)
-    restarts = np.flatnonzero(found.restarted)
+    (tries, fails), restarted = steps_of(table, rows, (TRIES, FAILS), counters, length)
+    restarts = np.flatnonzero(restarted)
     if restarts.size > 1 and restarts.size > OFTEN * length.size:
         problem = f"starts again in {restarts.size} of {length.size} intervals: expected counters that rise"
         raise table.error(int(rows[restarts[0] + 1]), TRIES, problem)
-    tries, fails = found.counted
     if (step := first_true(fails > tries)) is not None:
         problem = f"rose by {fails[step]}, {TRIES} by {tries[step]} only: expected no more fails than tries"
         raise table.error(int(rows[step + 1]), FAILS, problem)
-    plain = (length > USUAL[0] * usual) & (length < USUAL[1] * usual) & ~found.restarted
+    plain = (length > USUAL[0] * usual) & (length < USUAL[1] * usual) & ~restarted
     return {
         "pool": pool, "time": times[1:], "interval": length, "tries": tries, "fails": fails,
-        "fewest_free": marks[0, 1:], "most_free": marks[1, 1:], "aliases": aliases[1:], "restarted": found.restarted,
+        "fewest_free": marks[0, 1:], "most_free": marks[1, 1:], "aliases": aliases[1:], "restarted": restarted,
         "plain": plain & (np.diff(aliases) == 0),
     }  # fmt: skip
 
 
-def _check_marks(table: CsvTable, rows: Index, marks: Counts, aliases: Counts) -> None:
+def _check_marks(table: CsvTable, rows: Integers, marks: Counts, aliases: Counts) -> None:
     """No request can find more free aliases than there were since the record before."""
     there = np.maximum(aliases, np.concatenate([aliases[:1], aliases[:-1]]))
     for name, mark in zip((FEWEST, MOST), marks, strict=True):
@@ -326,13 +313,13 @@ def _queue_column(table: CsvTable) -> str | None:
     return found[0] if found else None
 
 
-def _look_like_deltas(counters: Counts, times: Array, members: Sequence[Index]) -> bool:
+def _look_like_deltas(counters: Counts, times: Array, members: Sequence[Integers]) -> bool:
     """Whether the counters would start again, or run backwards, so often that they cannot be such that rise."""
     restarts, taken = 0, 0
     for rows in members:
         taken += rows.size - 1
         try:
-            restarts += int(steps(counters[:, rows], np.diff(times[rows])).restarted.sum())
+            restarts += int(steps(counters[:, rows], np.diff(times[rows]))[1].sum())
         except Backwards:
             restarts += int((np.diff(counters[0, rows]) < 0).sum())
     return restarts > 1 and restarts > OFTEN * taken
@@ -341,13 +328,13 @@ def _look_like_deltas(counters: Counts, times: Array, members: Sequence[Index]) 
 def _count(
     table: CsvTable,
     device: str,
-    rows: Index,
+    rows: Integers,
     times: Array,
     counters: Counts,
     lengths: Array | None,
     *,
     deltas: bool,
-) -> tuple[Array, Array, Index, int]:
+) -> tuple[Array, Array, Integers, int]:
     """What one device counted in its intervals, their lengths, the rows that close them, and how many restarted."""
     counted, restarts = counters[:, rows], 0
     use = np.ones(rows.size, dtype=bool)
@@ -360,10 +347,10 @@ def _count(
         wanted = f"expected two, or a column {INTERVAL} that says what time the row counts"
         raise table.error(int(rows[0]), "device", f"{device} has one record only: {wanted}")
     if not deltas:
-        step = steps_of(table, rows, (*BASE_FIELDS, *ALIAS_FIELDS), counted, seconds[1:], SAY_DELTAS)
-        counted = np.insert(step.counted, 0, 0, axis=1)
-        use[1:] = ~step.restarted
-        restarts = int(step.restarted.sum())
+        names = *BASE_FIELDS, *ALIAS_FIELDS
+        steps_between, restarted = steps_of(table, rows, names, counted, seconds[1:], SAY_DELTAS)
+        counted = np.insert(steps_between, 0, 0, axis=1)
+        use[1:], restarts = ~restarted, int(restarted.sum())
     elif not (seconds[use] > 0).all():
         at = int(rows[use][np.argmin(seconds[use])])
         raise table.error(at, INTERVAL, "is 0: expected a time above 0")

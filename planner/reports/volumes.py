@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.render.text import counted, listed
@@ -49,6 +48,7 @@ from planner.reports.csv_table import (
 )
 from planner.reports.membership import device_range
 from planner.reports.moments import clock, is_time_of_day, read_dates, read_length
+from planner.results import Flags
 from planner.units import ADDRESSES, MICROSECOND, MILLISECOND, MOST_ALIASES
 
 WANTED: Final = "a table of volumes"
@@ -220,7 +220,7 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     return frame, lost
 
 
-def _sums(table: CsvTable, taken: Mapping[str, TakenColumn]) -> NDArray[np.bool_]:
+def _sums(table: CsvTable, taken: Mapping[str, TakenColumn]) -> Flags:
     """Which rows are sums by their name or day, or by any word where they have no name."""
     found = {
         field: table.series(taken[field].heading)
@@ -228,14 +228,9 @@ def _sums(table: CsvTable, taken: Mapping[str, TakenColumn]) -> NDArray[np.bool_
         if field in taken
     }
     totals = {word for column in found.values() for word in column.unique() if re.search(SUMS, word)}
-    sums = (
-        pl.select(pl.any_horizontal(*(column.is_in(totals) for column in found.values())))
-        .to_series()
-        .to_numpy()
-        .copy()
-    )
-    names = (found[field] == "" for field in ("device", "volume") if field in found)
-    for row in pl.select(pl.all_horizontal(*names)).to_series().arg_true():
+    sums: Flags = np.any([column.is_in(totals) for column in found.values()], axis=0)
+    bare = np.all([found[field] == "" for field in ("device", "volume") if field in found], axis=0)
+    for row in np.flatnonzero(bare).tolist():
         sums[row] |= any(re.search(SUMS, str(cell)) for cell in table.cells.row(row))
     return sums
 
@@ -358,11 +353,8 @@ def _as_seconds(
     quoted = heading if heading.isalnum() else f'"{heading}"'
     how, unit = ("fast", "s") if fast else ("slow", "us")
     found = f"a median {what} time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())})"
-    why = (
-        f"no disk is so {how}"
-        if fast or mean > SLOWEST
-        else f"{inside:.0f} I/Os would be at one volume at once"
-    )
+    at_once = f"{inside:.0f} I/Os would be at one volume at once"
+    why = f"no disk is so {how}" if fast or mean > SLOWEST else at_once
     wanted = f"expected milliseconds, or the unit by `map` {field}_{unit}={quoted} and so on"
     raise ReportError(table.path, f"{found}: {why}; {wanted}", line=table.header_line)
 
@@ -414,11 +406,9 @@ def _roles(table: CsvTable, plan: Plan) -> dict[str, Any]:
         f"expected {arrow}522A of an alias of 522A, and so on", pl.String,
     )  # fmt: skip
     alias = bases.is_not_null()
+    unknown = pl.Series(["?"]).new_from_index(0, len(table))
     type_, label = (
-        table.series(taken[field].heading)
-        if field in taken
-        else pl.Series(["?"]).new_from_index(0, len(table))
-        for field in ("type", "volume")
+        table.series(taken[field].heading) if field in taken else unknown for field in ("type", "volume")
     )
     unlabeled = (
         "volume" in taken and heading_words(taken["volume"].heading)[0] == LABEL and (label == "").any()

@@ -104,10 +104,10 @@ def read_smf(table: CsvTable) -> schema.Tables:
         wanted = "expected text, four hexadecimal digits such as 8A00"
         raise ReportError(path, f"num is a column of numbers: {wanted}")
     known = _typed(replace(table, header=tuple(names)), notes)
-    rows = _devices(path, known, notes) if devices else None
-    pools = None if devices else _supply(path, known, notes)
+    name, rows_of = ("devices", _devices) if devices else ("supply", _supply)
+    tables: dict[str, Any] = {name: rows_of(path, known, notes)}
     said = tuple(f"{path}: {note}" for note in notes)
-    return schema.Tables(devices=rows, supply=pools, notes=said, what=f"{what} of SMF Explorer")
+    return schema.Tables(**tables, notes=said, what=f"{what} of SMF Explorer")
 
 
 def _typed(table: CsvTable, notes: list[str]) -> pl.DataFrame:

@@ -52,7 +52,7 @@ def read_text(text: bytes) -> schema.Tables:
 
 
 def table(found: schema.Tables) -> pl.DataFrame:
-    frame = found.devices if found.devices is not None else found.supply
+    frame = found.devices if found.devices.height else found.supply
     assert frame is not None
     return frame
 

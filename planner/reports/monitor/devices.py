@@ -13,7 +13,7 @@ from planner.errors import ReportError
 from planner.quantity import Quantity
 from planner.reports import schema
 from planner.reports.monitor import layouts
-from planner.reports.monitor.layouts import EBCDIC, Integers, Kind, Records, Words, text
+from planner.reports.monitor.layouts import EBCDIC, Kind, Words, text
 from planner.reports.monitor.system import (
     MOST_EVENTS,
     Columns,
@@ -25,7 +25,7 @@ from planner.reports.monitor.system import (
     highest,
 )
 from planner.reports.supply import USUAL
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 from planner.units import MONITOR_TIME
 
 BASE_EVENTS: Final = ("SCGSSCH", "SCGCOUNT")
@@ -45,7 +45,7 @@ ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint32)
 
 def rises(
     rows: Any, pairs: Pairs, elapsed: Array, most: Mapping[str, float], narrow: Collection[str] = ()
-) -> tuple[dict[str, Words], NDArray[np.bool_]]:
+) -> tuple[dict[str, Words], Flags]:
     """Rise of counters by at `most` so much a second, and the rows where some started again: fell without a wrap."""
     found: dict[str, Words] = {}
     restarted = np.zeros(elapsed.size, bool)
@@ -89,9 +89,7 @@ def times_of_ios(rise: Mapping[str, Words], elapsed: Array) -> dict[str, Array]:
     return found
 
 
-def roles(
-    rows: Rows, pairs: Pairs, bits: layouts.PoolBits | None, static: Static
-) -> tuple[Integers, NDArray[np.bool_]]:
+def roles(rows: Rows, pairs: Pairs, bits: layouts.PoolBits | None, static: Static) -> tuple[Integers, Flags]:
     """What each row is, as an index into `schema.KINDS`, and whether it belongs to a HyperPAV pool."""
     device = rows["RDEVDEV"][pairs.now]
     flags = rows["RDEVPVFG"][pairs.now]
@@ -168,7 +166,7 @@ def decide_bits(rows: Columns, span: SampleSpan) -> None:
     helped = (rows["PAVSSCH"] > 0)[here]
     try:
         flags, pools = rows["RDEVPVFG"][here], rows["RDEVHPPL"][here]
-        counts = counts_of(span.pools["rows"][there])
+        counts = counts_of({name: values[there] for name, values in span.pools.items()})
         span.system.bits = layouts.pool_bits(flags, pools, code != 0, helped, counts)
     except layouts.UndecidedError as error:
         wanted = "expected one bit each; `members` can say it instead"
@@ -264,11 +262,11 @@ PAGING: Final = (
 )
 
 
-def above_aliases(rows: Records, pairs: Pairs) -> tuple[int, str] | None:
+def above_aliases(rows: Columns, pairs: Pairs) -> tuple[int, str] | None:
     """Row and words of a water mark above the aliases that there were since the record before, where any were tried."""
-    now, before = rows[pairs.now], rows[pairs.before]
-    there = np.maximum(now["HPPNALIS"], before["HPPNALIS"])
-    tried = now["HPPTRIES"] != before["HPPTRIES"]
+    now = pairs.rows(rows)
+    there = np.maximum(now["HPPNALIS"], rows["HPPNALIS"][pairs.before])
+    tried = pairs.rise(rows["HPPTRIES"]) != 0
     for name in MARKS.values():
         above = np.flatnonzero(tried & (now[name] > there))
         if above.size:
@@ -278,11 +276,11 @@ def above_aliases(rows: Records, pairs: Pairs) -> tuple[int, str] | None:
     return None
 
 
-def supply(rows: Records, pairs: Pairs, elapsed: Array, usual: float, common: dict[str, Any]) -> pl.DataFrame:
+def supply(rows: Columns, pairs: Pairs, elapsed: Array, usual: float, common: dict[str, Any]) -> pl.DataFrame:
     """Rows of the table of pools; counters that started again count since then."""
-    now, before = rows[pairs.now], rows[pairs.before]
+    now = pairs.rows(rows)
     rise, fell = rises(rows, pairs, elapsed, dict.fromkeys(COUNTED.values(), MOST_EVENTS))
-    same = now["HPPNALIS"] == before["HPPNALIS"]
+    same = pairs.rise(rows["HPPNALIS"]) == 0
     plain = (elapsed > USUAL[0] * usual) & (elapsed < USUAL[1] * usual) & ~fell & same
     data = common | {
         "pool": pl.Series(now["HPPOOLNM"].astype(np.uint32)).cast(pl.String),
@@ -293,7 +291,7 @@ def supply(rows: Records, pairs: Pairs, elapsed: Array, usual: float, common: di
         "restarted": fell,
         "plain": plain,
     }
-    return schema.frame(schema.SUPPLY, data, now.size)
+    return schema.frame(schema.SUPPLY, data, elapsed.size)
 
 
 def _known(marks: Words, aliases: Words) -> pl.Series:
@@ -301,33 +299,26 @@ def _known(marks: Words, aliases: Words) -> pl.Series:
     return pl.Series(marks.astype(np.int64)).set(pl.Series(marks > aliases), None)
 
 
-def counts_of(rows: Records) -> dict[int, Integers]:
+def counts_of(rows: Columns) -> dict[int, Integers]:
     """Bases and aliases of each pool."""
-    return {int(each["HPPOOLNM"]): np.array([each["HPPNBASE"], each["HPPNALIS"]], np.int64) for each in rows}
+    columns = (rows[name].tolist() for name in ("HPPOOLNM", "HPPNBASE", "HPPNALIS"))
+    return {pool: np.array(both, np.int64) for pool, *both in zip(*columns, strict=True)}
 
 
-def spaces(
-    rows: Records, pairs: Pairs, rise: dict[str, Words], elapsed: Array, common: dict[str, Any]
-) -> pl.DataFrame:
+def spaces(now: Columns, common: dict[str, Any]) -> pl.DataFrame:
     """Rows of the table of data spaces. The size of a space is left out: its unit is not documented."""
-    now = rows[pairs.now]
-    numbers = {name: rise[counter] / elapsed for name, counter in SPACE_RATES.items()}
-    pages = {name: now[counter].astype(float) for name, counter in SPACE_PAGES.items()}
-    data = dict(common)
-    for name, values in (numbers | pages).items():
-        data |= schema.exact(name, values)
-    data |= {
+    common |= {name: now[counter].astype(float) for name, counter in SPACE_PAGES.items()}
+    for name in (*SPACE_RATES, *SPACE_PAGES):
+        common |= schema.exact(name, common[name])
+    common |= {
         "owner": text(now["ASCUSRID"]),
         "name": text(now["ASCNAME"]),
         "users": now["ASCCTSPI"].astype(np.int64),
     }
-    return schema.frame(schema.STORAGE, data, now.size)
+    return schema.frame(schema.STORAGE, common, now["line"].size)
 
 
-def paging(
-    rows: Records, pairs: Pairs, rise: dict[str, Words], elapsed: Array, common: dict[str, Any]
-) -> pl.DataFrame:
+def paging(now: Columns, common: dict[str, Any]) -> pl.DataFrame:
     """Rows of paging volumes: to whom pages go, so whose I/Os come together."""
-    devices = [f"{number:04X}" for number in rows["RDEVDEV"][pairs.now].tolist()]
-    numbers = {name: rise[counter] / elapsed for name, counter in PAGING_RATES.items()}
-    return schema.frame(PAGING, common | numbers | {"device": devices}, len(devices))
+    devices = [f"{number:04X}" for number in now["RDEVDEV"].tolist()]
+    return schema.frame(PAGING, common | {"device": devices}, len(devices))

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.results import Flags, Integers
 from planner.units import percent
 
 PAGE: Final = 4096
@@ -25,7 +26,6 @@ HIGHEST_DOMAIN: Final = 11  # SSI
 
 Fields = dict[str, tuple[int, str]]
 Records = NDArray[Any]
-Integers = NDArray[np.int64]
 Words = NDArray[np.uint32]
 NEARLY_ALL: Final = 0.99
 
@@ -205,8 +205,8 @@ class PoolBits:
 def pool_bits(
     flags: Words,
     pool: Words,
-    labelled: NDArray[np.bool_],
-    helped: NDArray[np.bool_],
+    labelled: Flags,
+    helped: Flags,
     counts: Mapping[int, Integers],
 ) -> PoolBits | None:
     """Bits of RDEVPVFG of bases and aliases, by `counts` of pools and who was `helped`; None where no pool has both."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.monitor import devices, layouts
 from planner.reports.monitor import records as frames
-from planner.reports.monitor.layouts import Integers, Kind
+from planner.reports.monitor.layouts import Kind
 from planner.reports.monitor.records import Walk, overlapping, walk
 from planner.reports.monitor.system import (
     MOST_EVENTS,
@@ -27,14 +27,16 @@ from planner.reports.monitor.system import (
     moment,
     previous,
 )
+from planner.results import Integers
 
-SIMPLE: Final = {  # kind: what names a row, rates, what makes the table
-    Kind.DATA_SPACE: (("ASCUSRID", "ASCNAME"), devices.SPACE_RATES, devices.spaces),
-    Kind.PAGING_VOLUME: (("RDEVDEV", "CALVSER"), devices.PAGING_RATES, devices.paging),
-}
-TABLE_OF: Final = {  # pools first: devices refer to them
-    Kind.POOL_ACTIVITY: "supply", Kind.ACTIVITY: "devices",
-    **dict(zip(SIMPLE, ("storage", "paging"), strict=True)),
+RATES: Final = {Kind.DATA_SPACE: devices.SPACE_RATES, Kind.PAGING_VOLUME: devices.PAGING_RATES}
+MOST: Final = {  # kind: by how much its counters may rise a second; those of pools are taken with their marks
+    Kind.ACTIVITY: devices.MOST_A_SECOND, Kind.POOL_ACTIVITY: {},
+    **{kind: dict.fromkeys(rates.values(), MOST_EVENTS) for kind, rates in RATES.items()},
+}  # fmt: skip
+TABLE_OF: Final = {  # table, and what names a row; pools first: devices refer to them
+    Kind.POOL_ACTIVITY: ("supply", "HPPOOLNM"), Kind.ACTIVITY: ("devices", "RDEVDEV"),
+    Kind.DATA_SPACE: ("storage", "ASCUSRID", "ASCNAME"), Kind.PAGING_VOLUME: ("paging", "RDEVDEV", "CALVSER"),
 }  # fmt: skip
 WHAT: Final = "z/VM monitor data"
 
@@ -43,7 +45,7 @@ WHAT: Final = "z/VM monitor data"
 class MonitorTables(schema.Tables):
     """The tables of `schema`, and that of paging volumes."""
 
-    paging: pl.DataFrame | None = None
+    paging: pl.DataFrame = field(default_factory=lambda: schema.empty(devices.PAGING))
 
 
 def batches(
@@ -105,8 +107,7 @@ class RecordReader:
             first = int(which[short.argmax()])
             problem = f"{record.words} of {records.length[first]} bytes: expected {form.itemsize} at least"
             raise self._error(records, first, problem)
-        raw = overlapping(records.chunk.data, f"V{form.itemsize}")[records.offset[which]]
-        return raw.view(form)
+        return overlapping(records.chunk.data, f"V{form.itemsize}")[records.offset[which]].view(form)
 
     def _refused(self, rows: Columns, row: int, problem: str) -> ReportError:
         return ReportError(self.path, f"record {rows['line'][row]}: {problem}")
@@ -175,10 +176,12 @@ class RecordReader:
         closed = {kind: self._close(kind, found) for kind, found in rows.items()}
         span.pools = closed.get(Kind.POOL_ACTIVITY)
         ended = {kind: each for kind, each in closed.items() if each["sample"].size}
-        tables = {TABLE_OF[kind]: self._table(kind, each, span) for kind, each in ended.items()}
+        tables: dict[str, Any] = {
+            TABLE_OF[kind][0]: self._table(kind, each, span) for kind, each in ended.items()
+        }
         system.stops = [each for each in system.stops if each[1] > system.end]
         self.notes.samples += len(tables)
-        return MonitorTables(**tables)  # type: ignore[arg-type] # mypy takes the names for any of its fields
+        return MonitorTables(**{name: each for name, each in tables.items() if each is not None})
 
     def _ends(self, records: Walk, which: Integers) -> Integers:
         """Times at which samples end; they only rise."""
@@ -208,7 +211,8 @@ class RecordReader:
         if kind == Kind.ACTIVITY:
             found |= self._activity(records, which, sample[chosen])
         else:
-            found["rows"] = self._rows(records, which, kind)
+            rows = self._rows(records, which, kind)
+            found |= {name: rows[name] for name in rows.dtype.names or ()}
         return found if held is None else {name: np.concatenate([held[name], found[name]]) for name in found}
 
     def _activity(self, records: Walk, which: Integers, sample: Integers) -> Columns:
@@ -295,33 +299,29 @@ class RecordReader:
         elapsed = span.elapsed(rows["sample"][pairs.now])
         if not elapsed.size:
             return None
-        rise: dict[str, Any] = {}
-        restarted = np.zeros(elapsed.size, bool)
-        if kind == Kind.ACTIVITY:
-            narrow = () if span.system.wide else devices.BASE_EVENTS
-            rise, restarted = devices.rises(rows, pairs, elapsed, devices.MOST_A_SECOND, narrow)
-        elif kind in SIMPLE:
-            most = dict.fromkeys(SIMPLE[kind][1].values(), MOST_EVENTS)
-            rise, restarted = devices.rises(rows["rows"], pairs, elapsed, most)
+        narrow = () if span.system.wide else devices.BASE_EVENTS
+        rise, restarted = devices.rises(rows, pairs, elapsed, MOST[kind], narrow)
         if restarted.any():
             for row in pairs.drop(before, restarted):
                 self.notes.count(kind.words, "restarted", _who(kind, rows, row))
             return self._made(kind, rows, before, span)
         if kind == Kind.ACTIVITY:
             return devices.table(rows, pairs, elapsed, rise, span, self.notes)
-        common: dict[str, Any] = span.common(rows["sample"][pairs.now], rows["line"][pairs.now])
-        if kind in SIMPLE:
-            return SIMPLE[kind][2](rows["rows"], pairs, rise, elapsed, common)
-        common["time"] = span.times[rows["sample"][pairs.now] - span.first + 1] / SECOND
-        if (wrong := devices.above_aliases(rows["rows"], pairs)) is not None:
+        now = pairs.rows(rows)
+        common = span.common(now["sample"], now["line"])
+        if kind in RATES:
+            common |= {name: rise[counter] / elapsed for name, counter in RATES[kind].items()}
+            return (devices.spaces if kind == Kind.DATA_SPACE else devices.paging)(now, common)
+        common["time"] = span.times[now["sample"] - span.first + 1] / SECOND
+        if (wrong := devices.above_aliases(rows, pairs)) is not None:
             row, problem = wrong
             raise self._refused(rows, int(pairs.now[row]), f"D6R28, {problem}")
-        return devices.supply(rows["rows"], pairs, elapsed, span.usual(), common)
+        return devices.supply(rows, pairs, elapsed, span.usual(), common)
 
 
 def _with_paging_together(tables: MonitorTables) -> MonitorTables:
     """Devices that hold paging space: CP writes blocks of pages to all of them in turn, so their I/Os come together."""
-    if tables.devices is None or tables.paging is None:
+    if not tables.paging.height:
         return tables
     pages = pl.col("page_read_rate") + pl.col("page_write_rate") > 0
     paging = tables.paging.filter(pages)["device"].unique().to_list()
@@ -331,21 +331,15 @@ def _with_paging_together(tables: MonitorTables) -> MonitorTables:
 
 def _keys(kind: Kind, rows: Columns) -> Any:
     """What distinguishes the rows of a sample, as something that sorts."""
-    if kind == Kind.ACTIVITY:
-        return rows["RDEVDEV"]
-    if kind == Kind.POOL_ACTIVITY:
-        return rows["rows"]["HPPOOLNM"].astype(np.uint16)
-    both = np.rec.fromarrays([rows["rows"][name] for name in SIMPLE[kind][0]])
-    return np.unique(both, return_inverse=True)[1].reshape(-1)
+    first, *others = (rows[name] for name in TABLE_OF[kind][1:])
+    if not others:
+        return first.astype(first.dtype.newbyteorder("="), copy=False)
+    return np.unique(np.rec.fromarrays([first, *others]), return_inverse=True)[1].reshape(-1)
 
 
 def _who(kind: Kind, rows: Columns, row: int) -> str:
     """How a message names a row."""
-    if kind == Kind.ACTIVITY:
-        return f"{rows['RDEVDEV'][row]:04X}"
-    record = rows["rows"][row]
-    if kind == Kind.POOL_ACTIVITY:
-        return f"pool {record['HPPOOLNM']}"
-    if "ASCNAME" in SIMPLE[kind][0]:
-        return str(layouts.text(np.array([record["ASCNAME"]]))[0])
-    return f"{record['RDEVDEV']:04X}"
+    if kind == Kind.DATA_SPACE:
+        return str(layouts.text(rows["ASCNAME"][row : row + 1])[0])
+    name = rows[TABLE_OF[kind][1]][row]
+    return f"pool {name}" if kind == Kind.POOL_ACTIVITY else f"{name:04X}"

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.reports.lines import bytes_of
-from planner.reports.monitor.layouts import HEADER, HIGHEST_DOMAIN, PAGE, Integers, Kind, Records
+from planner.reports.monitor.layouts import HEADER, HIGHEST_DOMAIN, PAGE, Kind, Records
+from planner.results import Flags, Integers
 
 SAMPLE: Final = 0xE2  # 'S'
 EVENT: Final = 0xC5  # 'E'
 FIRST: Final = 40  # bytes of a control record before its elements
 ELEMENT: Final = 12
-MOST: Final = (PAGE - FIRST) // ELEMENT
 
 ElementTable = NDArray[np.void]
 
@@ -38,7 +38,7 @@ class Chunk:
     data: NDArray[np.uint8]
     begins: Integers
     ends: Integers
-    events: NDArray[np.bool_]
+    events: Flags
     position: Integers  # of each page, in the file
 
     def byte(self, page: int, offset: int) -> int:
@@ -48,10 +48,8 @@ class Chunk:
 
 def is_monwrite(head: bytes) -> bool:
     """Tell by its first bytes whether a file begins with a control record and a page of records."""
-    if len(head) < PAGE + HEADER or head[FIRST] not in (SAMPLE, EVENT):
-        return False
     first = elements(head[:PAGE])
-    if not len(first):
+    if len(head) < PAGE + HEADER or not len(first):
         return False
     at = PAGE + int(first["start"][0]) % PAGE
     return is_header(head[at : at + HEADER]) if at + HEADER <= len(head) else True
@@ -59,10 +57,7 @@ def is_monwrite(head: bytes) -> bool:
 
 def is_capture(head: bytes) -> bool:
     """Tell by its first bytes whether a file begins with a control element and a record."""
-    if len(head) < ELEMENT + HEADER or head[0] not in (SAMPLE, EVENT):
-        return False
-    first = np.frombuffer(head[:ELEMENT], _ELEMENT)
-    return _sane(first) and is_header(head[ELEMENT : ELEMENT + HEADER])
+    return len(elements(head[:ELEMENT], 0)) > 0 and is_header(head[ELEMENT : ELEMENT + HEADER])
 
 
 def is_monitor(head: bytes) -> bool:
@@ -77,18 +72,16 @@ def is_header(header: bytes) -> bool:
     return sized and not any(header[2:4]) and header[4] <= HIGHEST_DOMAIN
 
 
-def elements(block: bytes) -> ElementTable:
-    """Elements of a control record: those before the first that is neither sample nor event; none if one is absurd."""
-    table = np.frombuffer(block, _ELEMENT, MOST, FIRST)
+def elements(block: bytes, first: int = FIRST, most: int = 2**30) -> ElementTable:
+    """Elements from a byte on, those before the first that is neither sample nor event; none if one is absurd.
+
+    Each run has room for a record, and at most so many bytes: the storage of the monitor is smaller.
+    """
+    table = np.frombuffer(block[first:], _ELEMENT, max(len(block) - first, 0) // ELEMENT)
     other = (table["flag"] != SAMPLE) & (table["flag"] != EVENT)
     found = table[: int(other.argmax())] if other.any() else table
-    return found if _sane(found) else found[:0]
-
-
-def _sane(table: ElementTable, most: int = 2**30) -> bool:
-    """Whether each run has room for a record, and at most so many bytes: the storage of the monitor is smaller."""
-    size = table["end"].astype(np.int64) - table["start"] + 1
-    return bool(((size >= HEADER) & (size <= most)).all())
+    size = found["end"].astype(np.int64) - found["start"] + 1
+    return found if ((size >= HEADER) & (size <= most)).all() else found[:0]
 
 
 def chunks(path: Path, data: bytes | None = None, *, chunk: int | None = None) -> Iterator[Chunk]:
@@ -122,9 +115,8 @@ def _runs(file: BinaryIO, path: Path, *, monwrite: bool) -> Iterator[Chunk]:
     while block := file.read(length):
         if len(block) < length:
             raise ReportError(path, _cut(position, f"a control {control}", length, len(block)))
-        table = elements(block) if monwrite else np.frombuffer(block, _ELEMENT)
-        wrong = not len(table) if monwrite else block[0] not in (SAMPLE, EVENT) or not _sane(table)
-        if wrong:
+        table = elements(block, FIRST if monwrite else 0)
+        if not len(table):
             found = (block[FIRST : FIRST + ELEMENT] if monwrite else block).hex(" ").upper()
             problem = (
                 f"{found} at byte {FIRST + 1} of what should be a control record: expected its first element, which "
@@ -153,7 +145,7 @@ def _way_out(position: int) -> str:
     return f"; the file is whole up to there: head -c {position}" if position else ""
 
 
-def windows(table: ElementTable, *, padded: bool) -> tuple[Integers, Integers, NDArray[np.bool_], int]:
+def windows(table: ElementTable, *, padded: bool) -> tuple[Integers, Integers, Flags, int]:
     """Where each page of records begins and ends in the bytes of a set, whether it holds events, and their number."""
     start, end = table["start"].astype(np.int64), table["end"].astype(np.int64)
     pages = (end >> 12) - (start >> 12) + 1
@@ -198,7 +190,7 @@ class Walk:
     length: Integers
     kind: Integers
     page: Integers
-    event: NDArray[np.bool_]
+    event: Flags
     first: int  # number of its first record in the file, from 1
 
     def byte(self, record: int) -> int:

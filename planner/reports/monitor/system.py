@@ -15,8 +15,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from planner.reports import schema
-from planner.reports.monitor.layouts import Integers, Kind, PoolBits, Words, full_number
-from planner.results import Array
+from planner.reports.monitor.layouts import Kind, PoolBits, Words, full_number
+from planner.results import Array, Flags, Integers
 
 NUMBERS: Final = 2**16  # pool numbers, and device numbers of a subchannel set
 MOST_EVENTS: Final = 1e6  # 1/s; no device, pool or data space counts faster
@@ -57,17 +57,21 @@ class Pairs:
         now = np.flatnonzero(before >= 0)
         return cls(now, before[now])
 
-    def drop(self, before: Integers, which: NDArray[np.bool_]) -> list[int]:
+    def drop(self, before: Integers, which: Flags) -> list[int]:
         """Take some of the pairs out of `before`, from which they were made; their rows."""
         rows = self.now[which]
         before[rows] = -1
         return list(map(int, rows))
 
+    def rows(self, every: Columns) -> Columns:
+        """Columns of the rows `now`."""
+        return {name: values[self.now] for name, values in every.items()}
+
     def rise(self, counter: Words) -> Words:
         """Rise of a counter modulo 2**32."""
         return counter[self.now] - counter[self.before]
 
-    def counted(self, counter: Words, most: Array) -> tuple[Words, NDArray[np.bool_]]:
+    def counted(self, counter: Words, most: Array) -> tuple[Words, Flags]:
         """Rise of a counter, and where it started again: it fell, and had it wrapped, it rose by more than `most`."""
         rise = self.rise(counter)
         return rise, (counter[self.now] < counter[self.before]) & (rise > most)
@@ -135,10 +139,10 @@ class Static:
 
     types: pl.Series
     alias_of: pl.Series
-    eckd: NDArray[np.bool_]
-    known: NDArray[np.bool_]
-    alias: NDArray[np.bool_]
-    helped: NDArray[np.bool_]  # bases of classic aliases
+    eckd: Flags
+    known: Flags
+    alias: Flags
+    helped: Flags  # bases of classic aliases
 
     @classmethod
     def of(cls, configuration: DeviceConfiguration, most: int) -> Static:
@@ -215,18 +219,17 @@ class SampleSpan:
         """Usual length of an interval [s]."""
         return median(self.system.lengths) if self.system.lengths else 0.0
 
-    def aliases(self, sample: Integers, pool: NDArray[np.uint32], member: NDArray[np.bool_]) -> pl.Series:
+    def aliases(self, sample: Integers, pool: NDArray[np.uint32], member: Flags) -> pl.Series:
         """Aliases of the pool that each row belongs to; null where the sample says nothing of it."""
         if self.pools is None:
             return pl.Series([None], dtype=pl.UInt16).new_from_index(0, sample.size)
-        names, place = np.unique(self.pools["rows"]["HPPOOLNM"], return_inverse=True)
+        names, place = np.unique(self.pools["HPPOOLNM"], return_inverse=True)
         where = np.zeros(NUMBERS, np.int64)
         where[names] = np.arange(1, names.size + 1)
         table = np.zeros((self.times.size, names.size + 1), np.int64)
-        table[self.pools["sample"] - self.first, place + 1] = self.pools["rows"]["HPPNALIS"] + 1
+        table[self.pools["sample"] - self.first, place + 1] = self.pools["HPPNALIS"] + 1
         found = table[sample - self.first, where[pool]] - 1
-        series = pl.Series(found)
-        return series.set(pl.Series((found < 0) | ~member), None).cast(pl.UInt16)
+        return pl.Series(found).set(pl.Series((found < 0) | ~member), None).cast(pl.UInt16)
 
 
 def moment(time: int) -> str:
