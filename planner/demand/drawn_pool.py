@@ -43,6 +43,7 @@ MODEL_ERROR: Final = 0.35  # of a queue with aliases at work, in its logarithm
 OF_ONE: Final = 0.68  # quantile of independent draws of one row
 OF_SHARES: Final = 0.5  # quantile of draws of which some come together
 OF_SEVERAL: Final = 0.6  # the same of several rows, which hardly tell batches of one size from geometric ones
+OPEN: Final = 0.5  # weight of open arrivals, of a rate with more aliases than in use, beside requesters
 LARGEST_TIE: Final = 3.0  # factor, either way, by which a draw is tied to the queue that was measured
 NO_QUEUE: Final = 1e-9  # I/Os: what is next to nothing where a queue has no digits
 DENIED: Final = 2.0  # standard deviations of the model of the queue
@@ -99,6 +100,11 @@ class DrawnPool:
     def open_above(self) -> bool:
         """Whether nothing waits with the aliases in use: the demand may be anything that they hold."""
         return self.in_use > 0 and bool((self.candidates.rows.queue_low <= 0).all())
+
+    @property
+    def may_be_open(self) -> bool:
+        """Whether no row shows if more aliases than in use raise the rate: that of open arrivals is what it is."""
+        return self.in_use > 0 and not self.others
 
     @cached_property
     def _ordered(self) -> tuple[Array, Array]:
@@ -183,6 +189,8 @@ class DrawnPool:
         rates, times = self._at_known
         cost, slower = self._each_queued
         rate = risen(rates, float(self.rate.sum()), cost)
+        if self.may_be_open:
+            rate = np.where(counts > self.in_use, rates[-1] ** OPEN * rate ** (1.0 - OPEN), rate)
         service = risen(times, services(self)[1], slower)
         if self.fails is None:
             return PredictedRows(rate=rate, queue=queue, service=service)

@@ -13,7 +13,7 @@ import numpy as np
 
 from planner.demand import DeviceModel, Target, in_words, point_and_range
 from planner.demand.candidates import PredictedRows
-from planner.demand.drawn_pool import HIGHEST, LOWEST, MODEL_ERROR, DrawnPool, PoolRow, mean_service
+from planner.demand.drawn_pool import HIGHEST, LOWEST, MODEL_ERROR, OPEN, DrawnPool, PoolRow, mean_service
 from planner.demand.pooled import read_pool_at_several, read_pools
 from planner.devices import Performance
 from planner.interval import Interval
@@ -108,9 +108,12 @@ class SizedDraws(Sized):
         used = min(int(self.aliases_now[0]), counts.size - 1)
         served[:used] = served[used] - served[:used]
         least, most = np.maximum(rows.io_rate - half * served, 0.0), rows.io_rate + half * served
-        if used:  # arrivals may be open, which no alias changes
-            most[:used] = np.maximum(most[:used], rows.io_rate[used])
-            least[used:] = np.minimum(least[used:], rows.io_rate[used])
+        if used:  # arrivals may be open, which no alias changes, or all of requesters
+            now = rows.io_rate[used]
+            most[:used] = np.maximum(most[:used], now)
+            least[used:] = np.minimum(least[used:], now)
+            if pool.may_be_open:
+                most[used:] = now * (rows.io_rate[used:] / now) ** (1.0 / (1.0 - OPEN)) + half * served[used:]
         better, worse = self._queues(counts, used, each)
         lowest = np.where(counts < used, least, rows.io_rate)
         late = np.divide(worse, lowest, out=np.full(counts.shape, math.inf), where=lowest > 0.0)

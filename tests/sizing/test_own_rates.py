@@ -99,6 +99,19 @@ def test_bursts_of_open_arrivals_are_within_the_bands() -> None:
     assert answer.response.low[-1] <= run.mean_service.value
 
 
+@pytest.mark.parametrize("times", [3.0, 10.0, 30.0])
+def test_the_rate_of_bursts_lies_between_open_arrivals_and_requesters(times: float) -> None:
+    """Requesters that wait no more send at most response over service times as much: half of it, in logarithms."""
+    run = measured(np.inf, times=times)
+    answer = need([(run,)], MODEL)[0].answer
+    assert answer is not None
+    rise = answer.rows.io_rate / run.total_rate.value
+    service, wait = run.mean_service.value, run.total_queue.value / run.total_rate.value
+    assert 1.0 < rise[-1] < np.sqrt((service + wait) / service)
+    assert (np.diff(rise[ALIASES:]) >= 0.0).all()
+    assert (answer.rate.high[ALIASES:] >= (1 - 1e-9) * rise[ALIASES:] ** 2 * run.total_rate.value).all()
+
+
 @pytest.mark.parametrize(("requesters", "times"), [(12.0, 1.0), (np.inf, 3.0)])
 def test_a_wait_with_fewer_aliases_is_off_by_a_share_of_its_change(requesters: float, times: float) -> None:
     """Steady or bursty: three tenths of the logarithms, and nothing at the aliases that were measured."""
