@@ -214,3 +214,8 @@ def test_what_a_wrong_file_should_hold_is_said_once() -> None:
     with pytest.raises(ReportError) as caught:
         read_configurations(ROOT / "docs/examples/supply-counters.csv")
     assert str(caught.value).endswith("run and real_storage_GB are optional")
+
+
+def test_counts_in_place_of_configurations_are_refused() -> None:
+    with pytest.raises(InputError, match="measured configurations; `counts` are predicted"):
+        scaling([14, 16])  # type: ignore[list-item]
