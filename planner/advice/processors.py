@@ -343,6 +343,10 @@ def scaling(
         rows = read_configurations(Path(configurations))
     else:
         rows = tuple(configurations)
+        if not all(isinstance(row, MeasuredConfiguration) for row in rows):
+            raise InputError(
+                "configurations", configurations, "measured configurations; `counts` are predicted"
+            )
     model = _model(rows, fit_processors)
     answer = Scaling(
         configurations=rows, model=model, left_out=_left_out(rows), counts=tuple(dict.fromkeys(counts)), older=older,

@@ -27,6 +27,10 @@ from planner.results import Array
 
 NEEDED: Final = {"time": "times", "tries": "requests for an alias", "fails": "those that found none free",
                  "aliases": "numbers of aliases"}  # fmt: skip
+NO_POOL: Final = (
+    "no alias pool with two records: expected counters of HyperPAV pools: "
+    "MRIODHPP (D6R28), SMF 78-3, or IOQ of RMF"
+)
 AT_LEAST: Final = (
     "how many aliases it has was not measured: the most in use at once are taken; SMF 74-1 beside it says it."
 )
@@ -148,6 +152,10 @@ def read_supplies(
     """Read the supply counters of all pools in files or an archive; of some intervals, as `read` chooses them."""
     sources = list(sources_of(path))
     measured = read(sources, system=system, start=start, end=end)
+    if not measured.supply.height:
+        found = ", ".join(measured.what) or "nothing"
+        way = ", which `planner aliases pool` answers from" if measured.devices.height else ""
+        raise ReportError(sources[0].path, f"{NO_POOL}; found {found}{way}")
     first, *others = pool_supplies(measured.supply, sources[0].path, measured.notes)
     alone = (note for note in measured.notes if note.endswith(ONE_RECORD))
     return replace(first, notes=(*first.notes, *alone)), *others
@@ -156,8 +164,7 @@ def read_supplies(
 def pool_supplies(frame: pl.DataFrame, path: Path, notes: Sequence[str] = ()) -> tuple[PoolSupply, ...]:
     """Counters of each pool, and system, from the table of pools, with `notes` on how they were read."""
     if not frame.height:
-        wanted = "expected counters of HyperPAV pools: MRIODHPP (D6R28), SMF 78-3, or IOQ of RMF"
-        raise ReportError(path, f"no alias pool with two records: {wanted}")
+        raise ReportError(path, NO_POOL)
     frame = _with_most_used(frame)
     for name, meaning in NEEDED.items():
         if frame[name].null_count():

@@ -326,7 +326,7 @@ def read_csv(path: Path | str, required: Sequence[str], what: str, *, data: byte
 
 def _with_columns(what: str, names: Sequence[str]) -> str:
     """What is expected, for a message."""
-    return f"{what} with the columns {', '.join(names)}" if names else what
+    return what if not names or " the columns " in what else f"{what} with the columns {', '.join(names)}"
 
 
 def normal(path: Path, expected: str, data: bytes | None) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -29,6 +29,7 @@ from planner.supply.fit import (
     fit,
     fit_volumes,
     observe,
+    observe_alone,
     since_change,
 )
 from planner.units import MOST_ALIASES, percent, readable
@@ -37,6 +38,8 @@ NO_ALIAS: Final = 0.01  # share of tries that may find none free, where nothing 
 ENOUGH, NOT_ENOUGH, TOO_MANY = "enough", "not enough", "too many"
 # In simulated pools with bursts (striped, page writes, batches) with .6 of their need: up to 1.5 times as many to add.
 MORE_NEEDED = 1.5
+# With on-off volumes down to .4 times as many to add; of those to spare up to a quarter were needed.
+FEWER_NEEDED, SPARED = 0.4, 0.25
 
 BLIND: Final = 0.9  # share of fails above which the counters hardly show how many are missing
 
@@ -185,7 +188,11 @@ def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:
         more = pool.aliases_needed - pool.aliases
         return (f"short; {more} more would bring the fails under {target}.",)
     if pool.verdict == TOO_MANY:
-        return (f"spare; {pool.removable} can be freed, {pool.unused} of them without a single fail.",)
+        surely = pool.aliases - (pool.aliases if pool.needed_high is None else pool.needed_high)
+        of_range = f", {surely} if the upper end of the range is right" if surely < pool.removable else ""
+        return (
+            f"spare; {pool.removable} can be freed{of_range}, {pool.unused} of them without a single fail.",
+        )
     return ("enough.",)
 
 
@@ -246,13 +253,15 @@ def judge(
 def _judge(
     supply: PoolSupply, no_alias: float, run: Run | None, device_model: DeviceModel | None
 ) -> PoolAnswer:
-    observed = observe(supply)
-    fitted = fit(observed)
-    whole = fit_volumes(run, device_model, observed) if run is not None and device_model is not None else None
-    needed = _needed(observed, whole or fitted, no_alias)
+    observed, alone = observe(supply), observe_alone(supply)
+    fitted = fit(alone or observed)
+    whole = None
+    if run is not None and device_model is not None:
+        whole = fit_volumes(run, device_model, alone or observed)
+    needed = without = _needed(alone or observed, whole or fitted, no_alias)
+    if alone:
+        needed = _with_borrowed(observed, without, no_alias)
     verdict = _verdict(observed, needed, no_alias, known=supply.time.size > 0)
-    if verdict == TOO_MANY and _total(supply.borrowed):
-        verdict = ENOUGH
     low, high = _interval(observed, fitted)
     known = verdict is not None
     known_fit = fitted if fitted and fitted.determined else None
@@ -274,8 +283,8 @@ def _judge(
         holding_time=known_fit.load * observed.length / observed.mean_tries if known_fit else None,
         peakedness=known_fit.peakedness if known_fit else None,
         notes=(
-            *_notes(supply, observed, fitted),
-            *_shared_notes(supply, no_alias),
+            *_notes(supply, observed, alone or observed, fitted),
+            *_shared_notes(supply, alone, without),
             *_volume_notes(run, whole),
             *supply.notes,
         ),
@@ -289,29 +298,52 @@ def _needed(observed: Observed, fitted: Fitted | FittedVolumes | None, no_alias:
         return 0, 0, 0
     some = min(1, observed.aliases)  # with none every try fails
     if fitted is None:  # no interval of the usual length: only what was counted
-        found = observed.aliases if enough else None
+        found = observed.aliases if enough and not observed.served else None
         return found, some if enough else observed.aliases + 1, found
     fails = fitted.fail_fractions(MOST_ALIASES)
     if observed.fails >= FEWEST_FAILS:
         fails = _through(fails, observed)
     counts = np.where((fails <= no_alias).any(axis=1), np.argmax(fails <= no_alias, axis=1), MOST_ALIASES + 1)
     least, most = (some, observed.aliases) if enough else (observed.aliases + 1, MOST_ALIASES + 1)
+    if enough and observed.served:  # what others served would have waited, and made others fail
+        most = MOST_ALIASES + 1
     ends = [counts.min(), counts.max()]
     if isinstance(fitted, Fitted) and fitted.peakedness > 1.0:
         # bursts: the farther from what was counted, the wider; of many to spare never all
-        if enough:
+        off = counts[0] - observed.aliases
+        if off <= 0:
             ends[0] = min(ends[0], counts[0] ** 2 // max(observed.aliases, 1))
+            ends[1] = max(ends[1], counts[0] + np.ceil(SPARED * -off))
         else:
-            ends[1] = max(ends[1], counts[0] + np.ceil(MORE_NEEDED * (counts[0] - observed.aliases)))
+            ends[0] = min(ends[0], observed.aliases + np.ceil(FEWER_NEEDED * off))
+            ends[1] = max(ends[1], counts[0] + np.ceil(MORE_NEEDED * off))
     bounded = np.clip([counts[0], *ends], least, most)
     first, low, high = (int(count) if count <= MOST_ALIASES else None for count in bounded)
+    return first, low, high
+
+
+def _with_borrowed(observed: Observed, alone: Needed, no_alias: float) -> Needed:
+    """Fewest aliases that meet the target while others lend as they did, from those that would do alone.
+
+    These do, unless others borrow them. Fewer may, but nothing that was counted shows how many would be lent then.
+    """
+    counts = np.array([MOST_ALIASES + 1 if count is None else count for count in alone])
+    if observed.fail_fraction <= no_alias:
+        counts = np.minimum(counts, observed.aliases)
+    else:
+        with_loans = _needed(observed, fit(observed), no_alias)[:2]
+        counts[:2] = np.minimum(
+            counts[:2], [MOST_ALIASES + 1 if count is None else count for count in with_loans]
+        )
+    first, low, high = (int(count) if count <= MOST_ALIASES else None for count in counts)
     return first, low, high
 
 
 def _through(fails: Array, observed: Observed) -> Array:
     """Shares of fails whose odds are scaled to those counted: every try fails with 0 aliases, as it must."""
     counted = observed.fails / max(observed.tries - observed.fails, 1)
-    modeled = np.clip(fails[:, [observed.aliases]], 1e-300, 1.0 - 1e-12)
+    modeled = observed.counted_share(fails[:, [observed.aliases, min(observed.aliases + 1, MOST_ALIASES)]])
+    modeled = np.clip(modeled[:, None], 1e-300, 1.0 - 1e-12)
     scaled = fails * (1.0 - modeled) * counted
     return scaled / (scaled + (1.0 - fails) * modeled)
 
@@ -342,8 +374,8 @@ def _interval(observed: Observed, fitted: Fitted | None) -> tuple[float, float]:
     return min(max(middle - half, 0.0), share), max(min(middle + half, 1.0), share)
 
 
-def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> Iterator[str]:
-    """What was left out and what the counters cannot tell."""
+def _notes(supply: PoolSupply, observed: Observed, own: Observed, fitted: Fitted | None) -> Iterator[str]:
+    """What was left out and what the counters cannot tell; `own` without what was borrowed."""
     if supply.time.size == 0:
         yield "one record only; two are needed to see what it counts."
         return
@@ -361,13 +393,13 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> Ite
     if gaps := int((now & ~supply.plain & ~supply.restarted).sum()):
         yield f"{counted(gaps, 'interval')} of another length than usual counted in the share of fails only."
     mark = "MINCT" if supply.marked else "the fewest free"
-    if observed.last_taken:
+    if own.last_taken:
         yield (
-            f"in {counted(observed.last_taken, 'interval')} {mark} is 0 without a fail: a try took the last alias."
+            f"in {counted(own.last_taken, 'interval')} {mark} is 0 without a fail: a try took the last alias."
         )
-    if observed.contradicting:
+    if own.contradicting:
         yield (
-            f"in {counted(observed.contradicting, 'interval')} {mark} is above 0 with a fail; their water marks are "
+            f"in {counted(own.contradicting, 'interval')} {mark} is above 0 with a fail; their water marks are "
             "left out."
         )
     if observed.fail_fraction > BLIND:
@@ -382,22 +414,19 @@ def _total(counts: Counts | None) -> int:
     return 0 if counts is None else int(counts.sum())
 
 
-def _shared_notes(supply: PoolSupply, no_alias: float) -> Iterator[str]:
+def _shared_notes(supply: PoolSupply, alone: Observed | None, without: Needed) -> Iterator[str]:
     """What SuperPAV did: aliases that a pool borrowed, and how many it would need alone; those that it lent."""
-    borrowed, loaned, tries = _total(supply.borrowed), _total(supply.loaned), int(supply.tries.sum())
-    if borrowed and supply.borrowed is not None:
-        alone = replace(supply, fails=np.minimum(supply.fails + supply.borrowed, supply.tries), marked=False)
-        observed = observe(alone)
-        needed = _needed(observed, fit(observed), no_alias)[0]
-        count = f"more than {MOST_ALIASES}" if needed is None else f"{needed}"
+    loaned = _total(supply.loaned)
+    if alone:
+        count, low, high = (f"more than {MOST_ALIASES}" if end is None else f"{end}" for end in without)
         yield (
-            f"{percent(borrowed / tries)} of its requests were met by aliases of other control units (SuperPAV); "
-            f"with its own alone it would need {count}."
+            f"{percent(alone.served * alone.fail_fraction)} of its requests were met by aliases of other control units "
+            f"(SuperPAV); with its own alone it would need {count} ({low} to {high})."
         )
     if loaned:
         yield (
-            f"it lent aliases to other control units {loaned} times (SuperPAV): those taken away here are missing "
-            "there."
+            f"it lent aliases to other control units {counted(loaned, 'time')} (SuperPAV): those taken away here are "
+            "missing there."
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -29,6 +29,7 @@ FEWEST_FAILS: Final = 20  # from here on what is fitted passes through what was 
 TRIES_TRUST: Final = 0.03  # relative errors of what a pool of equal volumes says of tries and fails
 FAILS_TRUST: Final = 0.1
 WORST: Final = 25.0  # squared distance beyond which the volumes do not explain the counters
+SATURATED: Final = 1.0 - 1e-9  # a share of fails nearer to 1 is known by too few digits to divide by the rest
 LEAST_PEAKEDNESS, MOST_PEAKEDNESS = 0.04, 20.0  # from and to which is sought
 LEAST_LOAD: Final = 1e-3  # erlang
 MOST_LOAD: Final = 1200.0  # with any peakedness few enough states
@@ -64,6 +65,7 @@ class Observed:
     dispersion: Dispersion | None  # none where there are too few intervals
     length: float  # usual length of an interval [s]; nan where there is none
     never_busy: int  # aliases that could have been taken away without a single fail
+    served: float = 0.0  # share of the fails that did not wait: an alias of another control unit served them
 
     @property
     def fail_fraction(self) -> float:
@@ -74,6 +76,17 @@ class Observed:
     def mean_tries(self) -> float:
         """Tries of an interval, over all levels of load."""
         return float(self.level_tries @ self.level_intervals / self.level_intervals.sum())
+
+    def counted_share(self, fails: Array) -> Array:
+        """Share of tries counted as fails, from `fails` (..., 2), those with these aliases and one more if all wait.
+
+        What is served elsewhere is lost to the group: it finds the distribution cut off above the number of aliases.
+        """
+        waits, beyond = fails[..., 0], fails[..., 1]
+        lost = np.where(
+            beyond < SATURATED, (waits - beyond) / np.maximum(1.0 - beyond, 1.0 - SATURATED), waits
+        )
+        return np.asarray(self.served * lost + (1.0 - self.served) * waits)
 
 
 def observe(supply: PoolSupply) -> Observed:
@@ -107,6 +120,22 @@ def observe(supply: PoolSupply) -> Observed:
         length=float(np.median(supply.length[plain])) if plain.any() else float("nan"),
         never_busy=_never_busy(supply, fewest, now),
     )
+
+
+def observe_alone(supply: PoolSupply) -> Observed | None:
+    """Gather it as if no alias had been borrowed: what one served found none of its own; None if none was borrowed."""
+    now = since_change(supply)
+    borrowed = np.zeros_like(supply.tries) if supply.borrowed is None else supply.borrowed
+    fails = np.minimum(supply.fails + borrowed, supply.tries)
+    none_own, failed = int(fails[now].sum()), int(supply.fails[now].sum())
+    if none_own == failed:
+        return None
+    found = observe(replace(supply, fails=fails, marked=False))
+    known = found.dispersion  # that of fails holds for such as wait
+    return replace(
+        found, served=(none_own - failed) / none_own,
+        dispersion=None if known is None else replace(known, fails=None, joint=None),
+    )  # fmt: skip
 
 
 def _found(supply: PoolSupply, marks: Counts) -> Counts:
@@ -225,8 +254,11 @@ def fit_volumes(run: Run, device_model: DeviceModel, observed: Observed) -> Fitt
 
 def _distance(pool: Pool, observed: Observed, rate: float) -> float:
     """Squared distance of tries and fails, in the logarithm, over how far the pool is trusted."""
-    rows = pool.solve([observed.aliases])
+    more = min(observed.aliases + bool(observed.served), ADDRESSES - pool.bases)
+    rows = pool.solve([observed.aliases, more])
     tries, share = float(rows.tries[0]), float(rows.no_alias[0])
+    if more > observed.aliases:
+        share = float(observed.counted_share(rows.no_alias))
     if tries <= 0.0:
         return math.inf
     off = math.log((share + FLOOR) / (observed.fail_fraction + FLOOR))
@@ -332,7 +364,8 @@ def _misfit(observed: Observed, points: Array) -> Array:
         total -= 2.0 * trust * (found * np.log(np.maximum(chances, 0.0) + FLOOR)).sum(axis=(1, 2))
     if observed.fails:
         known = np.nan_to_num(observed.fail_error, nan=1.0 / np.sqrt(observed.fails))
-        expected = np.log(np.maximum(group.fail_fraction @ shares, FLOOR * observed.fail_fraction))
+        share = observed.counted_share(group.fail_fraction_with([observed.aliases, observed.aliases + 1]))
+        expected = np.log(np.maximum(share @ shares, FLOOR * observed.fail_fraction))
         total += (expected - np.log(observed.fail_fraction)) ** 2 / (known**2 + FAIL_TRUST**2)
     total += points[:, 1] ** 2  # prior: the logarithm of the peakedness is 0, with a standard deviation of 1
     return total + _dispersion_misfit(observed, group, shares)

@@ -9,12 +9,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from planner.advice.configurations import MeasuredConfiguration, gain_table, published
+from planner.advice.configurations import MeasuredConfiguration, gain_table, published, read_configurations
 from planner.advice.processors import Scaling, scaling
 from planner.devices.processors import Processors
-from planner.errors import InfeasibleError, InputError
+from planner.errors import InfeasibleError, InputError, ReportError
 from planner.library import read_model
 from planner.whatif import predict
+from tests.checkout import ROOT
 
 MEDIAN, WORST = 0.05, 0.08  # of the ITR of a configuration predicted from the other four
 FEWEST_PERCENT = 13  # of an interval around an extrapolation from 3, 6 and 8 processors
@@ -207,3 +208,14 @@ def test_a_table_holds_what_was_asked() -> None:
     ]
     assert (asked["processors"], wanted["wanted_itr"]) == (14, 700.0)
     assert len(answer.to_dict()["configurations"]) == len(answer.configurations)
+
+
+def test_what_a_wrong_file_should_hold_is_said_once() -> None:
+    with pytest.raises(ReportError) as caught:
+        read_configurations(ROOT / "docs/examples/supply-counters.csv")
+    assert str(caught.value).endswith("run and real_storage_GB are optional")
+
+
+def test_counts_in_place_of_configurations_are_refused() -> None:
+    with pytest.raises(InputError, match="measured configurations; `counts` are predicted"):
+        scaling([14, 16])  # type: ignore[list-item]

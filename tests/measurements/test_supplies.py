@@ -187,3 +187,11 @@ def test_an_archive_of_smf_has_the_aliases_of_its_files(tmp_path: Path) -> None:
     )
     assert of_files == of_archive
     assert of_files[0]["needed_low"] < of_files[0]["in_use"] == 32
+
+
+def test_volumes_without_counters_are_named_with_what_answers_from_them() -> None:
+    expected = "found DEVICE listings, which `planner aliases pool` answers from"
+    with pytest.raises(ReportError, match=expected):
+        read_supplies(ROOT / "data/hyperpav/522A-0-aliases.listing")
+    with pytest.raises(ReportError, match=r"found DSPACESH listings$"):
+        read_supplies(ROOT / "data/real-storage/4-users.listing")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from heapq import heappop, heappush
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy import stats
 
 from planner.errors import InputError
 from planner.reports.supply import PoolSupply
@@ -203,3 +206,49 @@ def test_text_and_picture() -> None:
 def test_targets_outside_the_domain(share: float) -> None:
     with pytest.raises(InputError, match="no_alias"):
         judge([ENOUGH], no_alias=share)
+
+
+def borrower(
+    load: float, aliases: int, intervals: int = 60, length: float = 500.0, *, seed: int = 1
+) -> PoolSupply:
+    """Poisson requests held for exponential times of mean 1; those that find no own alias borrow one at once."""
+    generator = np.random.default_rng(seed)
+    own: list[float] = []
+    tries, borrowed, fewest = (np.full(intervals, first, dtype=np.int64) for first in (0, 0, aliases))
+    begins = np.cumsum(generator.exponential(1 / load, int(load * intervals * length * 1.1)))
+    for begin, held in zip(begins, generator.exponential(size=begins.size), strict=True):
+        if (interval := int(begin / length)) >= intervals:
+            break
+        while own and own[0] <= begin:
+            heappop(own)
+        tries[interval] += 1
+        fewest[interval] = min(fewest[interval], aliases - len(own))
+        if len(own) < aliases:
+            heappush(own, begin + held)
+        else:
+            borrowed[interval] += 1
+    there = counters(list(tries), [0] * intervals, list(fewest), aliases)
+    return replace(there, marked=False, borrowed=borrowed)
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize(("load", "aliases"), [(4.0, 5), (1.5, 3), (8.0, 11), (3.0, 2)])
+def test_a_pool_that_borrowed_needs_alone_what_a_poisson_number_exceeds_by_the_target(
+    load: float, aliases: int
+) -> None:
+    """Requests served elsewhere do not wait: Erlang's loss formula, whereas alone they would make others fail."""
+    (pool,) = judge([borrower(load, aliases)]).pools
+    need = int(stats.poisson.isf(0.01, load)) + 1
+    said = re.search(r"alone it would need (\d+) \((\d+) to (\d+)\)", " ".join(pool.notes))
+    assert said
+    count, low, high = map(int, said.groups())
+    assert low <= need <= high
+    assert abs(count - need) <= 1
+    assert (pool.verdict, pool.aliases_needed, pool.removable) == ("enough", aliases, 0)
+
+
+def test_a_pool_that_hardly_borrowed_can_spare_what_it_would_not_need_alone() -> None:
+    (pool,) = judge([borrower(2.0, 10)]).pools
+    assert pool.supply.borrowed is not None and pool.supply.borrowed.sum() > 0
+    assert pool.verdict == "too many"
+    assert (pool.needed_low or 0) <= int(stats.poisson.isf(0.01, 2.0)) + 1 <= (pool.needed_high or 0)

@@ -196,8 +196,15 @@ class StorageLimits(Answer):
 
     @property
     def headline(self) -> str:
-        """How much can be in use, and which limit is met first."""
+        """How much can be in use, and which limit is met first; or which one is exceeded, a hard one before others."""
         first = self.binding
+        exceeded = [limit for limit in self.limits if (limit.headroom_bytes or 0) < 0]
+        if exceeded:
+            worst = min(exceeded, key=lambda limit: (limit.kind != "hard", limit is not first))
+            return (
+                f"{gigabytes(self.budget.in_use or 0)} of virtual storage in use exceed {worst.name}, a {worst.kind} "
+                f"limit of {gigabytes(worst.in_use_virtual_bytes)}; {storage.BEYOND[worst.kind]}."
+            )
         return (
             f"Up to {gigabytes(first.in_use_virtual_bytes)} of virtual storage can be in use: {first.name} is met "
             f"first, a {first.kind} limit; {storage.BEYOND[first.kind]}."

@@ -222,3 +222,13 @@ def test_numbers_of_any_width_are_numbers(width: type[Any]) -> None:
     assert budget(resident_pages=width(50)).limits() == budget().limits()
     asked = budget(ptrm_spaces=width(16), real_storage=width(2**14)).limits()
     assert asked == budget(ptrm_spaces=16, real_storage=2**14).limits()
+
+
+@pytest.mark.parametrize(
+    ("in_use", "begin"),
+    [("900GB", "Up to 1,260 GB"), ("2TB", "2,048 GB (2 TB) of virtual storage in use exceed real-storage, a soft"),
+     ("9TB", "9,216 GB (9 TB) of virtual storage in use exceed PTRM-data-spaces, a hard limit of 8,192 GB")],
+)  # fmt: skip
+def test_the_first_line_says_what_is_exceeded(in_use: str, begin: str) -> None:
+    limits = StorageBudget(release="5.3", real_storage="256GB", resident_pages=50, in_use=in_use).limits()
+    assert limits.headline.startswith(begin)
