@@ -27,7 +27,7 @@ TINY: Final = 1e-300  # in place of no load, which nothing can be a share of
 COARSE: Final = slice(2, None, 3)  # of `PHIS`, where the likeliest one is enough
 SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of busy weekdays: standard deviations
 SPELLS: Final = (2, 3, 4, 6, 8, 11, 15)  # days in a row that may be unlike the others: bridge days, year ends
-EVERY: Final = 7  # days from one possible bend to the next
+EVERY: Final = 5  # days, on any weekday in turn, from one possible bend to the next
 DRIFT: Final = 0.5  # a year, of the factor of a weekday less busy than the busiest: standard deviation
 
 
@@ -43,7 +43,7 @@ PRIORS: Final = {
     "step": ChangePrior(1 / 600, 0.3),  # a level shift
     "pulse": ChangePrior(1 / 300, 0.5),  # a day unlike the others: a holiday, an outage
     "spell": ChangePrior(1 / 5000, 0.5),  # such days in a row, of each length
-    "bend": ChangePrior(1 / 1000, 0.3),  # growth that stops, begins or changes; its size in levels a year
+    "bend": ChangePrior(1 / 2000, 0.3),  # growth that stops, begins or changes; its size in levels a year
     "month": ChangePrior(1 / 20, 0.3),  # each form of a month end, once for a series
 }
 
@@ -487,7 +487,7 @@ def step_candidates(model: Linear, solved: Solved, steps: StepProducts) -> Added
 
 
 def bend_candidates(model: Linear, solved: Solved) -> AddedColumns:
-    """A further slope from every seventh day on, where that was measured: the trend less its value there, after it."""
+    """A further slope from every fifth day on, where that was measured: the trend less its value there, after it."""
     white, there = solved.white, model.rows.there
     trend, after = white.columns[:, :, 1], white.slope_after
     sums = np.stack([trend[:, :, None] * white.columns, after[:, :, None] * white.columns])
