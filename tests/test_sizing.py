@@ -199,15 +199,14 @@ class Table(Sized):
         super().__init__((run,), PLAIN, Target(wait=1e-3), growth)
         self.table, self.further = rows, list(others)
 
-    def model(self, counts: np.ndarray) -> Performance:
+    def model(self, counts: np.ndarray, *, measured: bool = False) -> Performance:
         some = self.table.some(np.minimum(counts, self.table.aliases.size - 1).astype(int))
-        return replace(some, aliases=counts)
-
-    def model_before(self, counts: np.ndarray) -> Performance:
-        measured = self.run
+        if not measured:
+            return replace(some, aliases=counts)
+        run = self.run
         return replace(
-            self.model(counts), io_rate=np.array([measured.total_rate.value]),
-            service_time=np.array([measured.mean_service.value]), queued=np.array([measured.total_queue.value]),
+            some, aliases=counts, io_rate=np.array([run.total_rate.value]),
+            service_time=np.array([run.mean_service.value]), queued=np.array([run.total_queue.value]),
         )  # fmt: skip
 
     def others(self) -> list[int]:
