@@ -23,7 +23,7 @@ from planner.measurements import Run
 from planner.sizing.commands import expanded
 from planner.sizing.gaps import below_floor
 from planner.sizing.need import Need, size, worst_by_need
-from planner.sizing.question import Numbers
+from planner.sizing.question import numbers_of, run_of
 from planner.sizing.volume import SizedVolume
 
 POOL = str(data_path("hyperpav", "pool-0-aliases.listing"))
@@ -51,8 +51,9 @@ def drawn(seed: int, many: int) -> list[Run]:
     rate = np.minimum(random.lognormal(np.log(150), 1.2, many), 0.9 / service)
     queue = np.where(random.random(many) < 0.3, 0.0, rate * service * random.lognormal(-1, 1, many))
     return [
-        Numbers(rate=float(f"{x:.1f}"), service=float(f"{s:.5f}"), queue=f"{q:.2f}", in_use=int(n)).run(
-            pool=False
+        run_of(
+            numbers_of(rate=float(f"{x:.1f}"), service=float(f"{s:.5f}"), queue=f"{q:.2f}", in_use=int(n)),
+            pool=False,
         )
         for x, s, q, n in zip(rate, service, queue, random.integers(0, 4, many), strict=True)
     ]
@@ -161,7 +162,7 @@ def test_the_digits_of_a_quiet_volume_cannot_tell() -> None:
 
 def test_a_quiet_interval_is_the_worst_only_among_its_like() -> None:
     quiet, busy = (
-        Numbers(rate=rate, service=1e-3, queue=queue).run(pool=False)
+        run_of(numbers_of(rate=rate, service=1e-3, queue=queue), pool=False)
         for rate, queue in ((8, 0.01), (300, 0.1))
     )
     assert below_floor(quiet) and not below_floor(busy)

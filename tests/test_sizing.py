@@ -27,10 +27,10 @@ from planner.measurements import Run, from_numbers, intervals, pool_runs, read, 
 from planner.sizing import pool as pool_module
 from planner.sizing.answer import SAME
 from planner.sizing.bounds import MOST, Correction, band, through
-from planner.sizing.comparison import Gain, helped
+from planner.sizing.comparison import Count, Gain, helped
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
 from planner.sizing.need import MOST_BUSY, need, size
-from planner.sizing.picture import LONG, MOST_NAMED, CountRow, draw_many
+from planner.sizing.picture import LONG, MOST_NAMED, draw_many
 from planner.sizing.pool import size_pools
 from planner.sizing.sized import ReadCache, Sized
 from tests.brief import examples
@@ -199,15 +199,14 @@ class Table(Sized):
         super().__init__((run,), PLAIN, Target(wait=1e-3), growth)
         self.table, self.further = rows, list(others)
 
-    def model(self, counts: np.ndarray) -> Performance:
+    def model(self, counts: np.ndarray, *, measured: bool = False) -> Performance:
         some = self.table.some(np.minimum(counts, self.table.aliases.size - 1).astype(int))
-        return replace(some, aliases=counts)
-
-    def model_before(self, counts: np.ndarray) -> Performance:
-        measured = self.run
+        if not measured:
+            return replace(some, aliases=counts)
+        run = self.run
         return replace(
-            self.model(counts), io_rate=np.array([measured.total_rate.value]),
-            service_time=np.array([measured.mean_service.value]), queued=np.array([measured.total_queue.value]),
+            some, aliases=counts, io_rate=np.array([run.total_rate.value]),
+            service_time=np.array([run.mean_service.value]), queued=np.array([run.total_queue.value]),
         )  # fmt: skip
 
     def others(self) -> list[int]:
@@ -665,7 +664,7 @@ def test_a_rate_that_stays_is_told_with_how_far_it_may_rise(above: float, said: 
 def test_many_answers_are_drawn_in_the_order_of_what_they_want() -> None:
     """Those that lack most stand above, those with some to spare below; a row: in use, needed, its range."""
     given = [("a", 4, 3, 6, 4), ("b", 9, 8, 12, 2), ("c", 1, 1, 2, 8), ("d", 3, 2, 3, 0)]
-    axes = draw_many("headline", [CountRow(*each) for each in given], "pool", None)
+    axes = draw_many("headline", [(name, Count(*counts)) for name, *counts in given], "pool", None)
     assert [each.get_text() for each in axes.get_yticklabels()] == ["b", "d", "a", "c"]
     rows = [[each.get_xdata() for each in axes.lines[first : first + 4]] for first in range(0, 16, 4)]
     assert [(link[0], link[-1], *ends, *needed, *used) for link, ends, needed, used in rows] == [
@@ -679,7 +678,7 @@ def test_many_answers_are_drawn_in_the_order_of_what_they_want() -> None:
 
 
 def test_what_a_site_has_to_spare_is_what_its_range_leaves_for_sure() -> None:
-    rows = [CountRow("a", 4, 3, 6, 8), CountRow("b", 4, 3, 9, 8)]
+    rows = [("a", Count(4, 3, 6, 8)), ("b", Count(4, 3, 9, 8))]
     axes = draw_many("headline", rows, "pool", None)
     assert [each.get_text() for each in axes.texts] == ["enough", "spare 2"]
     assert axes.get_figure(root=True).get_suptitle().strip() == "No pool is short of aliases"
@@ -687,7 +686,7 @@ def test_what_a_site_has_to_spare_is_what_its_range_leaves_for_sure() -> None:
 
 @pytest.mark.parametrize("many", [MOST_NAMED, MOST_NAMED + 1])
 def test_of_many_the_first_are_drawn_and_the_rest_counted(many: int) -> None:
-    axes = draw_many("Words.", [CountRow("a" * 50, 1, 1, 1, 0)] * many, "volume", None)
+    axes = draw_many("Words.", [("a" * 50, Count(1, 1, 1, 0))] * many, "volume", None)
     names = [each.get_text() for each in axes.get_yticklabels()]
     assert len(names) == MOST_NAMED
     assert max(map(len, names)) <= LONG

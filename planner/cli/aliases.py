@@ -11,7 +11,6 @@ from planner.cli.options import argument, flag, option
 from planner.errors import InputError
 
 if TYPE_CHECKING:
-    from planner.demand import Target
     from planner.measurements import Run
 
 
@@ -77,33 +76,25 @@ class AliasNumbers:
         None
     )
 
-    def target(self, files: list[Path] | None) -> Target:
-        """The target; with files, --response is one."""
+    def asked(self, files: list[Path] | None) -> dict[str, Any]:
+        """Arguments of `planner.aliases`; with files, --response is the target."""
         from planner import units
-        from planner.demand import Target
 
-        if files:
+        asked = asdict(self) | {"source": list(files) if files else None}
+        for name in ("commands", "free"):
+            del asked[name]
+        if self.growth is None:
+            asked["growth"] = 0.0
+        if self.no_alias is not None:
+            asked["no_alias"] = units.share(self.no_alias, "--no-alias", zero=False)
+        if files and self.response is not None:
             both = {"--response": self.response, "--target-response": self.target_response}
             options.exclusive(both, "with files both are the target")
-        response = options.quantity(self.response, "time", "--response") if files else None
-        return Target(
-            wait=self.wait,
-            queued=self.queued,
-            response=self.target_response if response is None else response,
-            no_alias=None if self.no_alias is None else units.share(self.no_alias, "--no-alias", zero=False),
-            wait_percentile=self.wait_percentile,
-        )
-
-    def asked(self, files: list[Path] | None) -> dict[str, Any]:
-        """Arguments of `planner.aliases`."""
-        numbers = {"rate": self.rate, "service": self.service, "queue": self.queue, "in_use": self.in_use}
-        if not files:
-            numbers["response"] = self.response
-        return {
-            "source": list(files) if files else None, **numbers, "target": self.target(files),
-            "growth": 0.0 if self.growth is None else self.growth, "model": self.model, "interval": self.interval,
-            "floor": self.floor,
-        }  # fmt: skip
+            asked |= {
+                "response": None,
+                "target_response": options.quantity(self.response, "time", "--response"),
+            }
+        return asked
 
 
 @aliases.command(name="volume", no_args_is_help=True)

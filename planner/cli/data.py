@@ -43,17 +43,18 @@ def read(
     """
     from planner.measurements.formats import is_folder
 
-    if form.plot is not None and is_folder(file):
-        raise InputError(
-            "--plot", "the folder of an archive", "a file of measurements; planner growth draws archives"
-        )
     if map is not None and volume_totals:
         raise InputError("--map", "with --volume-totals", "counters with the names that z/VM gives them")
-    for name, given in (("--map", map), ("--pools", pools)):
-        if given is not None and is_folder(file):
-            wanted = "a file of measurements; planner collect takes it for an archive"
-            raise InputError(name, "the folder of an archive", wanted)
-    if is_folder(file) and not volume_totals:
+    folder, collects = is_folder(file), "planner collect takes it for an archive"
+    ways = (
+        ("--plot", form.plot, "planner growth draws archives"),
+        ("--map", map, collects),
+        ("--pools", pools, collects),
+    )
+    for name, given, way in ways if folder else ():
+        if given is not None:
+            raise InputError(name, "the folder of an archive", f"a file of measurements; {way}")
+    if folder and not volume_totals:
         from planner.measurements.archive import open_archive
         from planner.measurements.shown import overview
 

@@ -34,9 +34,6 @@ def rate(
     from planner import units
     from planner.advice.disk import Setting, disk_rates
 
-    for name, count in (("--requesters", requesters), ("--processors", processors), ("--disks", disks)):
-        if count < 1:
-            raise InputError(name, count, "a count of at least 1")
     setting = Setting(
         workload=workload,
         hit_ratio=units.parse_share(hit_ratio, argument="--hit-ratio"),

@@ -16,7 +16,7 @@ from planner.errors import InputError, ReportError
 from planner.library import Model
 from planner.quantity import Quantity
 from planner.queueing import checks
-from planner.results import Array, Result, quantity
+from planner.results import Array, Result, by_key, quantity
 
 KIND: Final = "disk"
 AT_ONCE: Final = 5_000_000  # array elements in one solution of the closed network
@@ -142,10 +142,10 @@ class DiskPath:
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
         """Figures: one requester's as measured, several requesters' within the channel bound; `elapsed` time."""
-        groups: dict[tuple[Any, ...], list[int]] = {}
-        for k, at in enumerate(scenarios):
-            key = (at["mode"], at["requesters"], at["processors"], at["disks"])
-            groups.setdefault(key, []).append(k)
+        alike = ("mode", "requesters", "processors", "disks")  # scenarios that are solved together
+        groups: dict[tuple[Any, ...], list[int]] = by_key(
+            (tuple(at[key] for key in alike), k) for k, at in enumerate(scenarios)
+        )
         path = cls.from_values({key: numbers[:, None] for key, numbers in values.items()})
         found = {
             key: np.empty((len(values["read_bytes"]), len(scenarios))) for key in [*_FIELDS, "rate most"]

@@ -168,6 +168,15 @@ class Pool:
             self.service_time if math.isnan(part.service_time) else part.service_time for part in self.classes
         )
 
+    @property
+    def columns(self) -> Array:
+        """Volumes, population, think time [s], arrival rate [1/s] and service time [s] of each class, (5, classes)."""
+        each = zip(self.classes, self.service_times, strict=True)
+        return np.array(
+            [(part.volumes, part.population, part.think_time, part.arrival_rate, own) for part, own in each],
+            dtype=np.float64,
+        ).T
+
     def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the pool for each alias count, by `planner.queueing.alias_pool`.
 
@@ -179,13 +188,12 @@ class Pool:
         for count in counts.ravel().tolist():
             if isinstance(count, int | float) and count > ADDRESSES - self.bases:
                 raise _too_many(count, self.bases)
-        names = ("volumes", "population", "think_time", "arrival_rate")
-        asked: dict[str, Any] = {name: [getattr(part, name) for part in self.classes] for name in names}
-        own = self.service_times
-        asked["service_time"] = own[0] if len(set(own)) == 1 else own
+        volumes, population, think_time, arrival_rate, own = self.columns
         steady = queueing.alias_pool(
-            counts, **asked, inflation=self.inflation, redrive_time=self.redrive_time
-        )
+            counts, volumes=volumes, population=population, think_time=think_time, arrival_rate=arrival_rate,
+            service_time=own[0] if np.ptp(own) == 0.0 else own, inflation=self.inflation,
+            redrive_time=self.redrive_time,
+        )  # fmt: skip
         return performance(steady)
 
 
@@ -220,18 +228,11 @@ def solve_pools(
         return []
     sizes = [each.size for each in counts]
     of = np.repeat(np.arange(len(pools)), sizes)
-    many = max(len(pool.classes) for pool in pools)
     nothing = (0.0, math.nan, math.nan, math.nan, 1.0)  # padding: pools have different numbers of classes
-    rows = np.array(
-        [
-            [
-                *((part.volumes, part.population, part.think_time, part.arrival_rate, service)
-                  for part, service in zip(pool.classes, pool.service_times, strict=True)),
-                *[nothing] * (many - len(pool.classes)),
-            ]
-            for pool in pools
-        ], dtype=np.float64,
-    )[of]  # fmt: skip
+    rows = np.tile(nothing, (len(pools), max(len(pool.classes) for pool in pools), 1))
+    for row, pool in zip(rows, pools, strict=True):
+        row[: len(pool.classes)] = pool.columns.T
+    rows = rows[of]
     whole = np.array([(pool.inflation, pool.redrive_time) for pool in pools])[of]
     try:
         steady = solve_elements(

@@ -11,7 +11,7 @@ from planner.results import Array
 from planner.site.pool_need import NeedSeries, PoolNeed
 from planner.site.site_answer import SiteAnswer
 from planner.site.track import TrackRecord
-from planner.sizing.picture import CountRow, draw_many
+from planner.sizing.picture import draw_many
 from planner.units import MILLISECOND
 
 LEVELS: Final = ("not measured", "up to half of those in use", "up to all of them", "more: short")
@@ -23,7 +23,7 @@ def draw(answer: SiteAnswer, axes: style.Axes | None) -> style.Axes:
         return _over_time(answer, axes)
     known = [each for each in answer.pools if each.needed is not None]
     noun = "pool" if all(each.kind == "pool" for each in known) else "volume"
-    rows = [CountRow.of(each.name, each.count) for each in known]
+    rows = [(each.name, each.count) for each in known]
     return draw_many(answer.headline, rows, noun, axes)
 
 

@@ -143,6 +143,9 @@ class AliasAnswer(Answer):
     device_model: DeviceModel | None = None
     floor: float = FLOOR
     commands: tuple[Command, ...] = ()
+    joined: bool = False
+    assumed: str = ""
+    gaps: Gaps = field(default_factory=Gaps)
 
     @property
     def below_floor(self) -> bool:
@@ -168,10 +171,6 @@ class AliasAnswer(Answer):
             return ()
         before, after = (float(self.rows.service_time[k]) for k in (self.in_use, self.recommended))
         return tuple(reasons(self.in_use, self.recommended, before, after))
-
-    joined: bool = False
-    assumed: str = ""
-    gaps: Gaps = field(default_factory=Gaps)
 
     @property
     def exit_code(self) -> int:

@@ -73,8 +73,10 @@ class SizedDraws(Sized):
         """By the draws."""
         return self.ends[0]
 
-    def model(self, counts: Array) -> Performance:
+    def model(self, counts: Array, *, measured: bool = False) -> Performance:
         """The quantile of the draws that the count is; with more demand nothing waits shorter by its service times."""
+        if measured and self.before is not self:
+            return self.before.model(counts)
         found = self.pool.predict(counts.astype(np.int64))
         queue = np.minimum.accumulate(found.queue)
         if self.before is not self:
@@ -85,10 +87,6 @@ class SizedDraws(Sized):
         rows = curve(counts, found.rate, found.service, queue, self.pool.candidates.volumes)
         without, fails = (np.broadcast_to(each, counts.shape) for each in (found.no_alias, found.waits))
         return with_fails(rows, without, fails)
-
-    def model_before(self, counts: Array) -> Performance:
-        """The same, not grown."""
-        return self.before.model(counts)
 
     def others(self) -> list[int]:
         """Ends of the range of the draws; the upper one rises with a count that the measurements have raised."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -93,82 +93,62 @@ def _removed(answer: AliasAnswer, panel: style.Axes) -> None:
         style.name_point(panel, f"{count}: {name} of the wait gone", place, style.COLORS[2])
 
 
-class CountRow(NamedTuple):
-    """A row of a picture: aliases needed, from `low` to `high`, and in use; `small` as of a count."""
-
-    name: str
-    needed: int
-    low: int
-    high: int
-    in_use: int
-    small: bool = False
-
-    @property
-    def beside(self) -> Count:
-        """The count beside what is in use."""
-        return Count(*self[1:])
-
-    @classmethod
-    def of(cls, name: str, count: Count) -> CountRow:
-        """From a count."""
-        needed = count.needed or 0
-        low, high = (needed if end is None else end for end in (count.low, count.high))
-        return cls(name, needed, low, high, count.in_use, count.small)
-
-
 def draw_volumes(answer: VolumesAnswer, axes: style.Axes | None) -> style.Axes:
     """Many volumes with aliases of their own."""
-    rows = [CountRow.of(row.name, row.count) for row in answer.listed]
+    rows = [(row.name, row.count) for row in answer.listed]
     return draw_many(answer.headline, rows, "volume", axes)
 
 
 def draw_pools(answer: Subsystem, axes: style.Axes | None) -> style.Axes:
     """Many pools, those with an answer."""
-    rows = [CountRow.of(row.name, row.count) for row in answer.answered]
+    rows = [(row.name, row.count) for row in answer.answered]
     return draw_many(answer.headline, rows, "pool", axes)
 
 
-def draw_many(headline: str, rows: Iterable[CountRow], what: str, axes: style.Axes | None) -> style.Axes:
-    """A row each, those that lack most first: aliases in use and needed, with range, in the color of the verdict."""
-    order = sorted(
-        rows,
-        key=lambda row: (
-            list(style.VERDICTS).index(row.beside.verdict), row.in_use - row.needed, _counting(row.name)
-        ),
-    )  # fmt: skip
+def draw_many(
+    headline: str, rows: Iterable[tuple[str, Count]], what: str, axes: style.Axes | None
+) -> style.Axes:
+    """Names and counts, those that lack most first: aliases in use and needed, with range, in the verdict's color."""
+
+    def rank(row: tuple[str, Count]) -> tuple[int, int, list[tuple[int, str]]]:
+        name, count = row
+        return list(style.VERDICTS).index(count.verdict), -count.missing, _counting(name)
+
+    order = sorted(rows, key=rank)
     shown = order[:MOST_NAMED]
-    short = [row for row in order if row.beside.verdict == SHORT]
-    missing = sum(row.needed - row.in_use for row in short)
-    few = ", ".join(row.name for row in short)
-    brief = bool(short[:1]) and not short[2:] and len(few) <= LONG
-    who = few if brief else f"{len(short)} of {len(order)} {what}s"
-    lack = f"{who} {'needs' if len(short) == 1 else 'need'} {render.counted(missing, 'more alias', 'more aliases')}"
-    title = lack if short else f"No {what} is short of aliases"
+    short = [(name, count) for name, count in order if count.verdict == SHORT]
+    few = ", ".join(name for name, _ in short)
+    who = few if 0 < len(short) <= 2 and len(few) <= LONG else f"{len(short)} of {len(order)} {what}s"  # noqa: PLR2004
+    missing = render.counted(sum(count.missing for _, count in short), "more alias", "more aliases")
+    title = (
+        f"{who} {'needs' if len(short) == 1 else 'need'} {missing}"
+        if short
+        else f"No {what} is short of aliases"
+    )
     left = f" The {MOST_NAMED} shortest of {len(order)}." if len(order) > MOST_NAMED else ""
     (axes,) = style.begin(axes, f"{headline}{left}", title=title, height=1.5 + 0.26 * max(len(shown), 3))
-    for at, row in enumerate(shown):
-        verdict, change = row.beside.verdict, row.beside.change
-        color = style.VERDICTS[verdict]
-        axes.plot([row.in_use, row.needed], [at, at], color=color, linewidth=1.5, alpha=0.6)
+    most = 1
+    for at, (_, count) in enumerate(shown):
+        needed, in_use, color = count.needed or 0, count.in_use, style.VERDICTS[count.verdict]
+        low, high = (needed if end is None else end for end in (count.low, count.high))
+        axes.plot([in_use, needed], [at, at], color=color, linewidth=1.5, alpha=0.6)
+        axes.plot([low, high], [at, at], color=color, linewidth=7, alpha=style.BAND, solid_capstyle="butt")
+        axes.plot([needed], [at], "o", color=color, markersize=7)
         axes.plot(
-            [row.low, row.high], [at, at], color=color, linewidth=7, alpha=style.BAND, solid_capstyle="butt"
+            [in_use], [at], "D", color=style.MEASURED, markersize=6, fillstyle="none", zorder=style.ABOVE
         )
-        axes.plot([row.needed], [at], "o", color=color, markersize=7)
-        axes.plot(
-            [row.in_use], [at], "D", color=style.MEASURED, markersize=6, fillstyle="none", zorder=style.ABOVE
-        )
-        words = f"{verdict} {abs(change)}" if change else verdict
+        words = f"{count.verdict} {abs(count.change)}" if count.change else count.verdict
         axes.annotate(
-            words, (max(row.needed, row.in_use, row.high), at), xytext=(9, 0), textcoords="offset points", va="center",
-            color=color, fontsize="small",
+            words, (max(needed, in_use, high), at), xytext=(9, 0), textcoords="offset points", va="center", color=color,
+            fontsize="small",
         )  # fmt: skip
+        most = max(most, low, high, in_use)
     axes.plot(
         [], [], "D", color=style.MEASURED, markersize=6, fillstyle="none", linestyle="none", label="in use"
     )
     axes.plot([], [], "o", color="0.4", markersize=7, linestyle="none", label="needed")
     axes.plot([], [], color="0.4", linewidth=7, alpha=style.BAND, label=f"its range, {style.NINETY}")
-    axes.set_yticks(range(len(shown)), [style.shortened(row.name, LONG) for row in shown])
-    most = max((max(row.low, row.high, row.in_use) for row in shown), default=1)
+    axes.set_yticks(range(len(shown)), [style.shortened(name, LONG) for name, _ in shown])
     axes.set(xlabel="aliases", xlim=(-0.02 * most, 1.15 * most + 1), ylim=(max(len(shown), 3) - 0.4, -0.6))
     style.whole_numbers(axes)
     style.legend_below(axes)

@@ -151,16 +151,9 @@ class SizedPool(Sized):
             return self.found_count
         return min(first_guess(self.preferred.main), self.run.most_aliases)
 
-    def model(self, counts: Array) -> Performance:
+    def model(self, counts: Array, *, measured: bool = False) -> Performance:
         """By the preferred candidate."""
-        return self._solved(self.preferred, counts)
-
-    def model_before(self, counts: Array) -> Performance:
-        """The same, not grown."""
-        return self._solved(self.measured, counts)
-
-    def _solved(self, demand: GrownDemand, counts: Array) -> Performance:
-        (rows,) = solved([demand], [counts], marks=True)
+        (rows,) = solved([self.measured if measured else self.preferred], [counts], marks=True)
         if isinstance(rows, PlannerError):
             raise rows
         return rows

@@ -78,74 +78,53 @@ Quantity = str | float
 Quantities = Quantity | Sequence[Quantity] | NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Numbers:
-    """Numbers of one volume instead of a file, as they were given: text with a unit, or SI; arrays of many volumes."""
+Numbers = dict[str, Any]
+"""Numbers of one volume instead of a file, by name, as they were given: text with a unit, or SI; arrays of many."""
 
-    rate: Any = None
-    service: Any = None
-    response: Any = None
-    queue: Any = None
-    in_use: Any = None
-    volumes: Any = None
 
-    def __post_init__(self) -> None:
-        for name in self.given:
-            if not _is_array(value := getattr(self, name)):
-                object.__setattr__(self, name, _known(value, name))
+def numbers_of(**given: Any) -> Numbers:
+    """Those that were given: None, and nan, was not measured."""
+    known = {name: value if _is_array(value) else _known(value, name) for name, value in given.items()}
+    return {name: value for name, value in known.items() if value is not None}
 
-    @property
-    def given(self) -> list[str]:
-        """Names of those that were given."""
-        return [name for name in self.__slots__ if getattr(self, name) is not None]
 
-    @property
-    def many(self) -> int | None:
-        """Number of rows where arrays were given; None of single numbers."""
-        lengths = {name: len(value) for name in self.given if _is_array(value := getattr(self, name))}
-        if len(set(lengths.values())) > 1:
-            found = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-            raise InputError(
-                " and ".join(lengths), found, "arrays of one length, or single numbers beside them"
-            )
-        return next(iter(lengths.values()), None)
+def rows_of(numbers: Numbers) -> list[Numbers] | None:
+    """The numbers of each row where arrays were given; None of single numbers."""
+    columns = {name: list(value) for name, value in numbers.items() if _is_array(value)}
+    if not columns:
+        return None
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise InputError(" and ".join(lengths), found, "arrays of one length, or single numbers beside them")
+    rows = zip(*columns.values(), strict=True)
+    return [numbers_of(**numbers | dict(zip(columns, row, strict=True))) for row in rows]
 
-    def rows(self, many: int) -> list[Numbers]:
-        """The numbers of each row; what is missing in an array (None, nan) was not measured."""
-        columns = {
-            name: [_known(each, name) for each in (value if _is_array(value) else [value] * many)]
-            for name in self.given
-            if (value := getattr(self, name)) is not None
-        }
-        return [Numbers(**{name: column[k] for name, column in columns.items()}) for k in range(many)]
 
-    def run(self, *, pool: bool) -> Run:
-        """The measurement that they are."""
-        if self.rate is None:
-            raise InputError("rate", None, "a quantity such as 755/s; it is needed with the other numbers")
-        if self.service is None and (self.response is None or self.queue is None):
-            raise InputError(
-                "service", None, "a quantity such as 1.3ms; it, or response and queue, is needed"
-            )
-        volumes, in_use = 1 if self.volumes is None else self.volumes, self.in_use or 0
-        for argument, count, least in (("volumes", volumes, 1), ("in_use", in_use, 0)):
-            if count < least:
-                raise InputError(argument, count, f"a count of at least {least}")
+def run_of(numbers: Numbers, *, pool: bool) -> Run:
+    """The measurement that they are."""
+    if "rate" not in numbers:
+        raise InputError("rate", None, "a quantity such as 755/s; it is needed with the other numbers")
+    if not ("service" in numbers or {"response", "queue"} <= numbers.keys()):
+        raise InputError("service", None, "a quantity such as 1.3ms; it, or response and queue, is needed")
+    volumes, in_use = numbers.get("volumes", 1), numbers.get("in_use", 0)
+    for argument, count, least in (("volumes", volumes, 1), ("in_use", in_use, 0)):
+        if count < least:
+            raise InputError(argument, count, f"a count of at least {least}")
 
-        def given(name: str, dimension: units.Dimension | None, parts: int = 1) -> Interval | None:
-            value = getattr(self, name)
-            return None if value is None else quantity(value, dimension, name, parts)
+    def given(name: str, dimension: units.Dimension | None, parts: int = 1) -> Interval | None:
+        return quantity(numbers[name], dimension, name, parts) if name in numbers else None
 
-        return from_numbers(
-            io_rate=quantity(self.rate, "rate", "rate"),
-            service=given("service", "time", 3),  # the sum of three rounded parts
-            response=given("response", "time"),
-            queued=given("queue", None),
-            volumes=volumes,
-            aliases=in_use,
-            pool=pool,
-            least=LEAST_OPEN,  # as a row of a table
-        )
+    return from_numbers(
+        io_rate=quantity(numbers["rate"], "rate", "rate"),
+        service=given("service", "time", 3),  # the sum of three rounded parts
+        response=given("response", "time"),
+        queued=given("queue", None),
+        volumes=volumes,
+        aliases=in_use,
+        pool=pool,
+        least=LEAST_OPEN,  # as a row of a table
+    )
 
 
 def _is_array(value: Any) -> bool:
@@ -298,7 +277,7 @@ def aliases(
     >>> answer.recommended, answer.range
     (2, (2, 3))
     """
-    numbers = Numbers(
+    numbers = numbers_of(
         rate=rate, service=service, response=response, queue=queue, in_use=in_use, volumes=volumes
     )
     if isinstance(pool, bool):
@@ -328,7 +307,7 @@ def aliases(
         if unused := [(name, value) for name, value in of_files.items() if value is not None]:
             raise InputError(*unused[0], "a file beside it: numbers are one measurement")
         return _of_numbers(numbers, question, pooled=kind == "pool" or volumes is not None)
-    given = [name for name in numbers.given if name != "service" or _is_array(service)]
+    given = [name for name in numbers if name != "service" or _is_array(service)]
     if given:
         raise InputError(
             " and ".join(given), "beside files", "either files or numbers: they exclude each other"
@@ -344,8 +323,8 @@ def aliases(
     measured, pool = _of_system(measured, pool)
     measured, device = _of_system(measured, device)
     measured = _at(measured, which)
-    if numbers.service is not None:
-        measured = with_service(measured, quantity(numbers.service, "time", "service"))
+    if "service" in numbers:
+        measured = with_service(measured, quantity(numbers["service"], "time", "service"))
     asked = replace(
         question, every=_intervals(measured, membership, named), notes=measured.notes, missing=measured.missing,
         allowed=allow_missing, one_source=archive or len(sources) == 1, exclude=_devices(exclude, "exclude"),
@@ -553,11 +532,11 @@ def _of_numbers(
     numbers: Numbers, question: AliasQuestion, *, pooled: bool
 ) -> AliasAnswer | VolumesAnswer | Subsystem:
     """One volume or pool, or many from arrays."""
-    if not numbers.given:
+    if not numbers:
         raise InputError("source", None, "files, or the numbers rate and service")
-    if (many := numbers.many) is not None:
-        return _rows(numbers.rows(many), question, pooled=pooled)
-    return question.alone([question.declared(numbers.run(pool=pooled))])
+    if (rows := rows_of(numbers)) is not None:
+        return _rows(rows, question, pooled=pooled)
+    return question.alone([question.declared(run_of(numbers, pool=pooled))])
 
 
 def _rows(numbers: Sequence[Numbers], question: AliasQuestion, *, pooled: bool) -> VolumesAnswer | Subsystem:
@@ -567,7 +546,7 @@ def _rows(numbers: Sequence[Numbers], question: AliasQuestion, *, pooled: bool) 
     for k, each in enumerate(numbers):
         name = f"row {k + 1}"
         try:
-            runs[k] = replace(question.declared(each.run(pool=pooled)), name=name)
+            runs[k] = replace(question.declared(run_of(each, pool=pooled)), name=name)
         except InputError as problem:
             if pooled:
                 raise InputError(

@@ -94,12 +94,8 @@ class Sized(ABC):
         """A count near the answer."""
 
     @abstractmethod
-    def model(self, counts: Array) -> Performance:
-        """What the preferred demand, grown, does with some counts, rising."""
-
-    @abstractmethod
-    def model_before(self, counts: Array) -> Performance:
-        """The same of the demand that was measured."""
+    def model(self, counts: Array, *, measured: bool = False) -> Performance:
+        """What the preferred demand does with some counts, rising: grown, or as it was `measured`."""
 
     @abstractmethod
     def others(self) -> list[int]:
@@ -181,7 +177,7 @@ class Sized(ABC):
     def correction(self) -> Correction:
         """What the model misses of the measurements."""
         counts = np.array(sorted({run.aliases for run in self.runs}), dtype=np.float64)
-        model = self.model_before(np.minimum(counts, float(max(self.run.most_aliases, 0))))
+        model = self.model(np.minimum(counts, float(max(self.run.most_aliases, 0))), measured=True)
         return Correction.of(model, self.runs, self.growth)
 
     def bounds(self, shortest: Any, longest: Any) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -30,7 +30,7 @@ from planner.devices import Performance, Pool, Volume, VolumeClass
 from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.results import Array, Flags, Integers
+from planner.results import Array, Flags, Integers, by_key
 from planner.sizing.answer import AliasAnswer, NamedDemand
 from planner.sizing.bounds import NORMAL_90, counts_at_ends, ends_of, spaced
 from planner.sizing.sized import Sized, curve, finite, with_fails
@@ -55,10 +55,10 @@ class SizedVolume(Sized):
 
     def __init__(
         self, runs: tuple[Run, ...], device_model: DeviceModel, target: Target, growth: float, measured: Candidates,
-        read: Candidates, counts: Counts, fitted_: bool, left_out: tuple[str, ...],
+        read: Candidates, counts: Counts, *, fitted: bool = False, left_out: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         super().__init__(runs, device_model, target, growth)
-        self.measured, self.read, self.fitted, self.left_out = measured, read, fitted_, left_out
+        self.measured, self.read, self.fitted, self.left_out = measured, read, fitted, left_out
         self.counts = _fewest_requesters(self.run, read, counts)
         self.solved: Performance | None = None  # the curve from 0 on, where it was solved with other volumes
         self.saturated = bool(self.counts.saturated[0])
@@ -77,10 +77,14 @@ class SizedVolume(Sized):
         """The count over all candidates."""
         return int(self.counts.point[0])
 
-    def model(self, counts: Array) -> Performance:
-        """By the chosen candidate."""
-        rows = self._curve(self.read, self.solved, counts)
-        return rows if self.target.of_waits else self.with_tries(rows)
+    def model(self, counts: Array, *, measured: bool = False) -> Performance:
+        """By the chosen candidate: as it was solved with other volumes, else solved here."""
+        solved = None if measured and self.growth else self.solved
+        if solved is None or counts[-1] >= solved.aliases.size:
+            read, chosen = self.measured if measured else self.read, np.array([self.chosen])
+            (solved,) = _predicted_together(read, chosen, int(counts[-1]) + 1)
+        rows = solved.some(counts.astype(np.int64))
+        return rows if measured or self.target.of_waits else self.with_tries(rows)
 
     def with_tries(self, rows: Performance) -> Performance:
         """The same with how often an alias is tried: of steady demand, and of any other where the target needs it."""
@@ -105,17 +109,6 @@ class SizedVolume(Sized):
         ends |= {name: getattr(solved, name)[-1] + more for name in ("fewest_free", "most_free")}
         found = {name: np.append(getattr(solved, name), end) for name, end in ends.items()}
         return replace(rows, **found)
-
-    def model_before(self, counts: Array) -> Performance:
-        """The same, not grown."""
-        return self._curve(self.measured, None if self.growth else self.solved, counts)
-
-    def _curve(self, read: Candidates, solved: Performance | None, counts: Array) -> Performance:
-        """The curve as it was solved with other volumes, else solved here."""
-        if solved is not None and counts[-1] < solved.aliases.size:
-            return solved.some(counts.astype(np.int64))
-        (rows,) = _predicted_together(read, np.array([self.chosen]), int(counts[-1]) + 1)
-        return rows.some(counts.astype(np.int64))
 
     @cached_property
     def moved_counts(self) -> list[int]:
@@ -245,10 +238,7 @@ def size_volumes(
     Without `every` what only their ranges take is left out.
     """
     alone = [k for k, runs in enumerate(cases) if len({run.aliases for run in runs}) == 1]
-    found: list[SizedVolume | PlannerError] = []
-    read: dict[int, tuple[Candidates, Candidates, Counts, bool, tuple[str, ...]]] = {}
-
-    grown: Candidates | None = None
+    found: dict[int, SizedVolume | PlannerError] = {}
     if alone:
         runs = [cases[k][-1] for k in alone]
         (rate, service, queued), _ = joined([(run.io_rate, run.service, run.queued) for run in runs])
@@ -258,36 +248,49 @@ def size_volumes(
         shares = np.array([growth[k] for k in alone])
         grown = measured.grown(shares) if shares.any() else measured
         counts = point_and_range(grown, target, ranges=every)
-        for place, k in enumerate(alone):
-            one = slice(place, place + 1)
-            read[k] = measured.of(one), grown.of(one), counts.of(one), False, ()
-    for k, case in enumerate(cases):
+        ones = [slice(place, place + 1) for place in range(len(alone))]
+        volumes = [
+            SizedVolume(
+                cases[k], device_model, target, growth[k], measured.of(one), grown.of(one), counts.of(one)
+            )
+            for k, one in zip(alone, ones, strict=True)
+        ]
+        if len(alone) > 1:
+            _solve_together(volumes, grown, every=every)
+        found.update(zip(alone, volumes, strict=True))
+    for k in range(len(cases)):
+        if k in found:
+            continue
         try:
-            if k not in read:
-                measured, is_fit, left_out = _read_several(case, device_model)
-                later = measured.grown(growth[k]) if growth[k] else measured
-                read[k] = measured, later, point_and_range(later, target, ranges=every), is_fit, left_out
-            found.append(SizedVolume(case, device_model, target, growth[k], *read[k]))
+            measured, is_fit, left_out = _read_several(cases[k], device_model)
+            grown = measured.grown(growth[k]) if growth[k] else measured
+            counts = point_and_range(grown, target, ranges=every)
+            found[k] = SizedVolume(
+                cases[k],
+                device_model,
+                target,
+                growth[k],
+                measured,
+                grown,
+                counts,
+                fitted=is_fit,
+                left_out=left_out,
+            )
         except PlannerError as problem:
-            found.append(problem)
-    if grown is not None and len(alone) > 1:
-        places = enumerate(found[k] for k in alone)
-        some = {place: each for place, each in places if isinstance(each, SizedVolume)}
-        _solve_together(some, grown, every=every)
-    return found
+            found[k] = problem
+    return [found[k] for k in range(len(cases))]
 
 
-def _solve_together(volumes: Mapping[int, SizedVolume], read: Candidates, *, every: bool) -> None:
-    """Curves of many volumes, by their places in `read`; with `every` the counts where the model leaves them open."""
-    stages = {place: bisect_left(STAGES, each.first_last + 1) for place, each in volumes.items()}
-    for stage in set(stages.values()):
-        some = [place for place in volumes if stages[place] == stage]
+def _solve_together(volumes: Sequence[SizedVolume], read: Candidates, *, every: bool) -> None:
+    """Curves of many volumes, as in `read`; with `every` the counts where the model leaves them open."""
+    stages = by_key((bisect_left(STAGES, each.first_last + 1), place) for place, each in enumerate(volumes))
+    for some in stages.values():
         chosen = np.array([volumes[place].chosen for place in some])
         longest = max(volumes[place].first_last for place in some)
         curves = _predicted_together(read.of(np.array(some)), chosen, longest + 1)
         for place, rows in zip(some, curves, strict=True):
             volumes[place].solved = rows
-    some = [place for place, each in volumes.items() if not each.saturated and each.target.of_waits]
+    some = [place for place, each in enumerate(volumes) if not each.saturated and each.target.of_waits]
     if some and every:
         chosen, first = np.array([volumes[place].chosen for place in some]), volumes[some[0]]
         ends = counts_at_ends(read.of(np.array(some)), chosen, first.device_model, first.target)

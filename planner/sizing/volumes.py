@@ -38,10 +38,7 @@ def pool_of(
     """
     nothing = np.full(service_time.size, math.nan)
     given = (nothing if each is None else each for each in (population, think_time, arrival_rate))
-    classes = tuple(
-        VolumeClass(population=n, think_time=z, arrival_rate=x, service_time=s)
-        for n, z, x, s in zip(*(each.tolist() for each in given), service_time.tolist(), strict=True)
-    )
+    classes = _classes(np.ones(service_time.size), *given, service_time)
     return Pool(
         classes=classes, service_time=float(service_time.mean()), inflation=devices.inflation,
         redrive_time=devices.redrive_time,
@@ -50,13 +47,17 @@ def pool_of(
 
 def each_volume(pool: Pool) -> tuple[Array, Array, Array, Array]:
     """Population, think time [s], arrival rate [1/s] and service time [s] of every volume, arrays (volumes,)."""
-    each = [
-        (part.population, part.think_time, part.arrival_rate, service)
-        for part, service in zip(pool.classes, pool.service_times, strict=True)
-        for _ in range(part.volumes)
-    ]
-    population, think, rate, service = np.array(each).T
+    volumes, *each = pool.columns
+    population, think, rate, service = np.repeat(each, volumes.astype(np.int64), axis=1)
     return population, think, rate, service
+
+
+def _classes(*columns: Array) -> tuple[VolumeClass, ...]:
+    """Classes from their columns, in the order of `Pool.columns`."""
+    return tuple(
+        VolumeClass(volumes=int(volumes), population=n, think_time=z, arrival_rate=x, service_time=s)
+        for volumes, n, z, x, s in zip(*(column.tolist() for column in columns), strict=True)
+    )
 
 
 def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
@@ -125,14 +126,9 @@ def _rows(pool: Pool) -> tuple[dict[str, Array], Array, Flags]:
 
 def _of_groups(pool: Pool, groups: VolumeGroups, service: Array) -> Pool:
     own = not np.isnan(groups.service_time).any()
-    classes = tuple(
-        VolumeClass(
-            volumes=int(n), population=float(p), think_time=float(z), arrival_rate=float(r), service_time=float(t)
-        )
-        for n, p, z, r, t in zip(
-            groups.volumes, groups.population, groups.think_time, groups.arrival_rate, groups.service_time, strict=True
-        )
-    )  # fmt: skip
+    classes = _classes(
+        groups.volumes, groups.population, groups.think_time, groups.arrival_rate, groups.service_time
+    )
     mean = float((groups.service_time if own else service).mean())
     return replace(pool, classes=classes, service_time=mean)
 

@@ -20,7 +20,7 @@ from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import Gaps
 from planner.sizing.many_pools import PoolCount, Subsystem, Traffic, changes_of
 from planner.sizing.many_volumes import VolumesAnswer
-from planner.sizing.question import Numbers, quantity
+from planner.sizing.question import numbers_of, quantity, rows_of, run_of
 
 
 @pytest.mark.parametrize(
@@ -51,34 +51,41 @@ def test_what_is_no_number_is_refused(given: Any, dimension: Any, problem: str) 
 
 
 def test_arrays_are_many_volumes_and_single_numbers_stand_beside_them() -> None:
-    numbers = Numbers(
-        rate=[700.0, 800.0, None], service="1.3ms", queue=np.array([0.5, np.nan, 0.1]), in_use=[1.0, 0, None]
+    rows = rows_of(
+        numbers_of(
+            rate=[700.0, 800.0, None],
+            service="1.3ms",
+            queue=np.array([0.5, np.nan, 0.1]),
+            in_use=[1.0, 0, None],
+        )
     )
-    assert numbers.many == 3
-    assert Numbers(rate="755/s").many is None
-    assert Numbers(rate="755/s", queue=1.0).given == ["rate", "queue"]
-    first, second, third = numbers.rows(3)
-    assert (first.rate, first.service, first.queue, first.in_use) == (700.0, "1.3ms", 0.5, 1)
-    assert (second.queue, second.in_use, third.rate, third.in_use) == (None, 0, None, None)
+    assert rows == [
+        {"rate": 700.0, "service": "1.3ms", "queue": 0.5, "in_use": 1},
+        {"rate": 800.0, "service": "1.3ms", "in_use": 0}, {"service": "1.3ms", "queue": 0.1},
+    ]  # fmt: skip
+    assert rows_of(numbers_of(rate="755/s")) is None
+    assert [*numbers_of(rate="755/s", queue=1.0)] == ["rate", "queue"]
+    labelled = pd.Series([700.0, 800.0], index=[7, 8])
+    assert rows_of(numbers_of(rate=labelled)) == [{"rate": 700.0}, {"rate": 800.0}]
     with pytest.raises(InputError, match=r"rate and queue = '2 of rate, 1 of queue'"):
-        Numbers(rate=[1.0, 2.0], queue=[1.0]).many  # noqa: B018
+        rows_of(numbers_of(rate=[1.0, 2.0], queue=[1.0]))
     with pytest.raises(InputError, match=r"in_use = 1\.5: expected whole numbers"):
-        Numbers(in_use=[1.5]).rows(1)
+        rows_of(numbers_of(in_use=[1.5]))
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, np.float32("nan"), np.ma.masked, pd.NA])
 def test_what_is_missing_is_not_measured_however_it_is_written(missing: Any) -> None:
     """Under the mask of an array stands a number that nobody measured."""
-    alone = Numbers(rate=755.0, service=1.3e-3, queue=missing, in_use=missing)
-    _, row = Numbers(rate=[8.2, 755.0], service=1.3e-3, queue=[0.1, missing], in_use=[1, missing]).rows(2)
-    assert alone == row == Numbers(rate=755.0, service=1.3e-3)
+    alone = numbers_of(rate=755.0, service=1.3e-3, queue=missing, in_use=missing)
+    rows = rows_of(numbers_of(rate=[8.2, 755.0], service=1.3e-3, queue=[0.1, missing], in_use=[1, missing]))
+    assert rows is not None and alone == rows[1] == {"rate": 755.0, "service": 1.3e-3}
 
 
 def test_a_masked_array_has_the_rows_of_one_with_nan() -> None:
     masked = np.ma.masked_array([1.84, 0.0, 0.9], [False, True, False])
-    named = Numbers(rate=[755.0, 800.0, 600.0], queue=masked).rows(3)
-    assert named == Numbers(rate=[755.0, 800.0, 600.0], queue=masked.filled(np.nan)).rows(3)
-    assert named[1].queue is None
+    named = rows_of(numbers_of(rate=[755.0, 800.0, 600.0], queue=masked))
+    assert named == rows_of(numbers_of(rate=[755.0, 800.0, 600.0], queue=masked.filled(np.nan)))
+    assert named is not None and "queue" not in named[1]
 
 
 @pytest.mark.parametrize("number", [755.0, 1.84, 0.0013, 0.1, 300.7, 9999.0])
@@ -88,9 +95,10 @@ def test_a_number_of_fewer_bits_has_the_digits_that_it_prints(number: float) -> 
 
 @pytest.mark.parametrize("given", [b"755", {755.0}, {"a": 755.0}])
 def test_what_has_no_order_is_no_array(given: Any) -> None:
-    assert Numbers(rate=given, service="1.3ms").many is None
+    numbers = numbers_of(rate=given, service="1.3ms")
+    assert rows_of(numbers) is None
     with pytest.raises(InputError, match=r"rate = .*: expected a rate such as 755/s"):
-        Numbers(rate=given, service="1.3ms").run(pool=False)
+        run_of(numbers, pool=False)
 
 
 @pytest.mark.long
@@ -138,12 +146,12 @@ def test_a_load_too_small_for_any_law_is_named_as_it_was_typed(given: dict[str, 
 
 
 def test_numbers_are_one_measurement() -> None:
-    run = Numbers(rate="755/s", service="1.3ms", queue="1.84", in_use=2, volumes=3).run(pool=True)
+    run = run_of(numbers_of(rate="755/s", service="1.3ms", queue="1.84", in_use=2, volumes=3), pool=True)
     assert (run.bases, run.aliases, run.pool) == (3, 2, True)
     assert run.service.low[0] == pytest.approx(1.15e-3)  # the sum of three rounded parts
     assert run.io_rate.low[0] == pytest.approx(754.5)
     assert run.notes == ()
-    alone = Numbers(rate="755/s", service="1.3ms").run(pool=False)
+    alone = run_of(numbers_of(rate="755/s", service="1.3ms"), pool=False)
     assert (alone.bases, alone.aliases, alone.queue_known) == (1, 0, False)
     assert len(alone.notes) == 1
     for given, problem in (
@@ -160,7 +168,7 @@ def test_numbers_are_one_measurement() -> None:
         ({"rate": "755/s", "service": "1.3ms", "in_use": -1}, "in_use = -1: expected a count of at least 0"),
     ):
         with pytest.raises(InputError, match=problem):
-            Numbers(**given).run(pool=False)
+            run_of(numbers_of(**given), pool=False)
 
 
 NUMBERS = {"rate": "755/s", "service": "1.3ms", "queue": "1.84"}

@@ -35,7 +35,7 @@ from planner.sizing.gaps import (
     worst_code,
 )
 from planner.sizing.need import need, ordered, worst_by_need
-from planner.sizing.picture import CountRow, _counting, draw, draw_many
+from planner.sizing.picture import _counting, draw, draw_many
 from planner.sizing.wording import _joined, _most, behind, gained, next_step
 
 DEVICE = DeviceModel(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
@@ -299,12 +299,12 @@ def test_device_numbers_are_hexadecimal_and_each_counts_once() -> None:
 
 
 ROWS = [
-    CountRow("P10", 3, 2, 4, 5), CountRow("P2", 9, 8, 12, 4), CountRow("P3", 4, 4, 4, 4), CountRow("P1", 3, 2, 4, 5),
-    CountRow("P4", 6, 5, 7, 5),
+    ("P10", Count(3, 2, 4, 5)), ("P2", Count(9, 8, 12, 4)), ("P3", Count(4, 4, 4, 4)), ("P1", Count(3, 2, 4, 5)),
+    ("P4", Count(6, 5, 7, 5)),
 ]  # fmt: skip
 
 
-def drawn(rows: list[CountRow], what: str = "pool") -> Axes:
+def drawn(rows: list[tuple[str, Count]], what: str = "pool") -> Axes:
     return draw_many("Headline.", rows, what, None)
 
 
@@ -361,30 +361,27 @@ def test_of_many_those_that_lack_most_stand_first_each_with_its_counts() -> None
         (ROWS[1:2], "P2 needs 5 more aliases"),
         (ROWS[4:], "P4 needs 1 more alias"),
         ([ROWS[1]] * 3, "3 of 3 pools need 15 more aliases"),
-        ([ROWS[1]._replace(name="a" * 31)], "1 of 1 pools needs 5 more aliases"),
-        ([ROWS[1]._replace(name="a" * 30)], f"{'a' * 30} needs 5 more aliases"),
+        ([("a" * 31, ROWS[1][1])], "1 of 1 pools needs 5 more aliases"),
+        ([("a" * 30, ROWS[1][1])], f"{'a' * 30} needs 5 more aliases"),
     ],
 )
-def test_the_title_names_one_or_two_and_counts_the_rest(rows: list[CountRow], said: str) -> None:
+def test_the_title_names_one_or_two_and_counts_the_rest(rows: list[tuple[str, Count]], said: str) -> None:
     axes = drawn(rows)
     assert title(axes) == said
     assert axes.get_ylim()[0] == pytest.approx(max(len(rows), 3) - 0.4)
 
 
 def test_what_is_sure_to_be_spare_is_what_lies_above_the_range() -> None:
-    sure = CountRow.of("P", Count(3, 2, 4, 7))
-    assert sure == CountRow("P", 3, 2, 4, 7)
-    assert CountRow.of("P", Count(3, None, None, 7)) == CountRow("P", 3, 3, 3, 7)
-    assert CountRow.of("P", Count(None, None, None, 7)).needed == 0
-    quiet = CountRow.of("P", Count(3, 2, 4, 1, small=True))  # a headline counts no alias for it either
-    assert (quiet.beside.verdict, quiet.beside.change) == ("enough", 0)
-    assert [text.get_text() for text in drawn([sure]).texts] == ["spare 3"]
-    assert [text.get_text() for text in drawn([sure._replace(high=7)]).texts] == ["enough"]
+    quiet = Count(3, 2, 4, 1, small=True)  # a headline counts no alias for it either
+    unranged = Count(3, None, None, 7)  # nothing is sure to be spare
+    said = {"spare 3": Count(3, 2, 4, 7), "enough": Count(3, 2, 7, 7), "unknown": unranged}
+    for words, count in [*said.items(), ("enough", quiet)]:
+        assert [text.get_text() for text in drawn([("P", count)]).texts] == [words]
 
 
 @pytest.mark.long
 def test_only_the_first_forty_are_drawn_and_names_sort_as_people_count() -> None:
-    many = [CountRow(f"P{k}", 3, 2, 4, 1) for k in range(41)][::-1]
+    many = [(f"P{k}", Count(3, 2, 4, 1)) for k in range(41)][::-1]
     axes = drawn(many)
     assert names(axes) == [f"P{k}" for k in range(40)]
     assert style.title_of(axes) == "Headline. The 40 shortest of 41."

@@ -92,18 +92,13 @@ def _side_by_side(solve: Callable[[Elements], Outcome]) -> Solver:
 
 
 def _one_by_one(solve: Callable[[CheckedPool, int], Outcome]) -> Solver:
-    """Solve elements one by one, equal ones once."""
+    """Solve elements one by one."""
 
     def solved(batch: PoolBatch, which: Integers) -> tuple[Outcome, Flags]:
         here = batch.elements.of(which)
         outcome = Outcome.empty(here)
-        known: dict[tuple[int, int], Outcome] = {}
         for at, element in enumerate(which.tolist()):
-            pool, aliases = batch.pool(element)
-            key = int(batch.scenario[element]), aliases
-            if key not in known:
-                known[key] = solve(pool, aliases)
-            outcome.write(np.array(at), known[key], here.volumes[at] > 0.0)
+            outcome.write(np.array(at), solve(*batch.pool(element)), here.volumes[at] > 0.0)
         return outcome, balanced(here, outcome)
 
     return solved
