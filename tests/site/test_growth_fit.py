@@ -12,7 +12,17 @@ from scipy import linalg
 from planner.results import Array
 from planner.site.growth.dates import Future, month_forms, passed_days, passing_days, quantiles
 from planner.site.growth.draws import TrendDraws, fit_days
-from planner.site.growth.model import YEAR, MeasuredDays, linear, solve, start, step_candidates, step_products
+from planner.site.growth.model import (
+    EVERY,
+    YEAR,
+    MeasuredDays,
+    bend_candidates,
+    linear,
+    solve,
+    start,
+    step_candidates,
+    step_products,
+)
 from tests.site.growth_backtest import MONDAY, ends_of, fit_known, judge, true_days
 from tests.site.growth_series import Known, make
 
@@ -60,24 +70,30 @@ def test_one_phi_is_generalized_least_squares_with_the_whole_matrix(phi: float) 
         assert solved.white.log_scale[k] == pytest.approx(log_scale, rel=1e-10)
 
 
-def test_the_gain_of_a_step_is_that_of_a_column_more() -> None:
-    """Residuals with the step as one more column of the dense fit, on days beside gaps too."""
+@pytest.mark.parametrize("kind", ["step", "bend"])
+def test_the_gain_of_a_change_is_that_of_a_column_more(kind: str) -> None:
+    """Residuals with step or bend as one more column of the dense fit, on days beside gaps too."""
     phi, values = 0.5, make(6, series=1, days=90).values
     state = start(values / np.nanmedian(values), np.arange(90) % 7, month_forms(MONDAY, 90))
     model = linear(state, proportional=False)
     solved = solve(model, phi)
-    found = step_candidates(model, solved, step_products(solved.white))
+    if kind == "step":
+        found, every = step_candidates(model, solved, step_products(solved.white)), 1
+    else:
+        found, every = bend_candidates(model, solved), EVERY
     there = state.there[0]
-    for day in np.flatnonzero(np.isfinite(found.gain[0]))[::9]:
-        step = np.where(np.arange(90) >= day, model.weight[0], 0.0)
+    for place in np.flatnonzero(np.isfinite(found.gain[0]))[:: 9 if kind == "step" else 3]:
+        day = every * place
+        size = 1.0 if kind == "step" else state.years[0] - state.years[0, day]
+        added = np.where(np.arange(90) >= day, size * model.weight[0], 0.0)
         white, _ = dense(
-            np.column_stack([model.columns[0][:, :-1], step, model.columns[0][:, -1]]), there, phi
+            np.column_stack([model.columns[0][:, :-1], added, model.columns[0][:, -1]]), there, phi
         )
         x, y = white[:, :-1], white[:, -1]
-        small = found.precision[0, day] - norm_left(x, solved.ridge[0])
+        small = found.precision[0, place] - norm_left(x, solved.ridge[0])
         ridge = np.append(solved.ridge[0], small)
         rest = y @ y - y @ x @ np.linalg.inv(x.T @ x + np.diag(ridge)) @ x.T @ y
-        assert found.rest[0, day] == pytest.approx(rest, rel=1e-6)
+        assert found.rest[0, place] == pytest.approx(rest, rel=1e-6)
 
 
 def norm_left(x: Array, ridge: Array) -> float:
@@ -268,6 +284,33 @@ def test_a_level_shift_by_half_leaves_the_intervals_honest(size: float) -> None:
     values, level = plain(100, 240, 0.4)
     values[:, 120:] *= 1 + size
     assert 0.82 <= share_held(values, (1 + size) * level[:, -1]) <= 0.97
+
+
+@pytest.mark.parametrize("ago", [150, pytest.param(80, marks=pytest.mark.long)])
+def test_growth_that_stopped_is_held(ago: int) -> None:
+    """Doubling in a year, then nothing: a line through all of it held the level after 180 days in one of a hundred."""
+    values, level = plain(60, 300, 1.0)
+    stopped = level[:, [299 - ago]]
+    values[:, 300 - ago :] *= stopped / level[:, 300 - ago : 300]
+    assert share_held(values, stopped[:, 0]) >= 0.7
+
+
+def test_a_path_bends_where_the_draws_do() -> None:
+    """Continuous at the bend; from there on with the slope of the last day, before it with the other."""
+    values, level = plain(4, 200, 1.0)
+    values[:, 100:] *= level[:, [100]] / level[:, 100:200]
+    fit = fit_days(values, np.arange(200) % 7, month_forms(MONDAY, 200))
+    path, day = fit.path(0, np.arange(200)), np.rint(fit.bend_years[0] * YEAR).astype(int)
+    chosen = np.flatnonzero(
+        (fit.bend[0] != 0.0) & (day > 10) & (day < 190) & (fit.shift_day[0] < 0).all(axis=1)
+    )
+    assert chosen.size > 100
+    before, after = np.array(
+        [[path[k, day[k]] - path[k, day[k] - 5], path[k, day[k] + 5] - path[k, day[k]]] for k in chosen]
+    ).T
+    np.testing.assert_allclose(after * YEAR / 5, fit.slope[0, chosen], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(before * YEAR / 5, (fit.slope - fit.bend)[0, chosen], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(path[:, -1], fit.level(fit.last)[0], rtol=1e-9)
 
 
 @pytest.mark.long

@@ -14,6 +14,7 @@ from planner.errors import PlannerError
 from planner.results import Array, Flags, Integers
 from planner.site.growth.model import (
     BUSY,
+    EVERY,
     LEAST_FACTOR,
     PHIS,
     PRIORS,
@@ -21,7 +22,9 @@ from planner.site.growth.model import (
     STEPS,
     TINY,
     YEAR,
+    AddedColumns,
     SeriesState,
+    bend_candidates,
     first_week,
     linear,
     log_sum,
@@ -38,7 +41,9 @@ class TrendDraws:
     """What the days of many series leave open: draws of line, weekly factors and shifts, and what was named."""
 
     first_level: Array  # (series, draws) on the first measured day
-    slope: Array  # (series, draws) a year
+    slope: Array  # (series, draws) a year, on the last day
+    bend: Array  # (series, draws) by how much it had changed, a year; 0 where it had not
+    bend_years: Array  # (series, draws) when, since the first measured day
     proportional: Flags  # (series, draws) whether shifts multiply the line or add to it
     shift_day: Integers  # (series, draws, shifts) -1 where none; the last one is doubtful
     shift_size: Array  # (series, draws, shifts) as a share of the first level
@@ -83,7 +88,7 @@ class TrendDraws:
         """Draws of the busy-day level on a day on or after the last; (series, draws)."""
         times, plus = self.shifted
         years = (np.asarray(day) - self.first)[:, None] / YEAR
-        return (self.first_level + self.slope * years) * times + plus
+        return (self.first_level + self.slope * years - self.bend * self.bend_years) * times + plus
 
     def path(self, series: int, days: Integers) -> Array:
         """Draws of the busy-day level of one series on many days; (draws, days)."""
@@ -92,7 +97,9 @@ class TrendDraws:
             day = self.shift_day[series, :, index, None]
             size += np.where((day >= 0) & (days >= day), self.shift_size[series, :, index, None], 0.0)
         first, slope = self.first_level[series, :, None], self.slope[series, :, None]
-        line = first + slope * (days - self.first[series]) / YEAR
+        years = (days - self.first[series]) / YEAR
+        bent = self.bend[series, :, None] * np.minimum(years, self.bend_years[series, :, None])
+        line = first + slope * years - bent
         shifted: Array = np.where(self.proportional[series, :, None], line * (1 + size), line + size * first)
         return shifted
 
@@ -117,12 +124,20 @@ def draw_form(
     """Draws where shifts are of one size, or in proportion to the level; and the evidence of that."""
     model = linear(state, proportional=proportional)
     solutions = [solve(model, phi) for phi in PHIS]
-    candidates = [step_candidates(model, solved, step_products(solved.white)) for solved in solutions]
+    candidates = [
+        AddedColumns.joined(
+            [step_candidates(model, solved, step_products(solved.white)), bend_candidates(model, solved)]
+        )
+        for solved in solutions
+    ]
     series, days = state.values.shape
-    weights = np.empty((series, len(PHIS), days + 1))
+    odds = np.log(
+        np.repeat([PRIORS["step"].odds, EVERY * PRIORS["bend"].odds], [days, len(range(0, days, EVERY))])
+    )
+    weights = np.empty((series, len(PHIS), 1 + odds.size))
     for index, (solved, found) in enumerate(zip(solutions, candidates, strict=True)):
         weights[:, index, 0] = solved.evidence
-        weights[:, index, 1:] = solved.evidence[:, None] + found.gain + np.log(PRIORS["step"].odds)
+        weights[:, index, 1:] = solved.evidence[:, None] + found.gain + odds
     flat = weights.reshape(series, -1)
     total = log_sum(flat, axis=1)
     with np.errstate(under="ignore"):
@@ -131,25 +146,26 @@ def draw_form(
     at = (np.arange(count) + generator.random((series, 1))) / count * edges[:, -1:]
     which = np.array([np.searchsorted(edge, place) for edge, place in zip(edges, at, strict=True)])
     which = np.minimum(generator.permuted(which, axis=1), flat.shape[1] - 1)
-    phi, day = np.divmod(which, days + 1)
+    phi, which = np.divmod(which, 1 + odds.size)
     size = solutions[0].mean.shape[1]
     row = np.arange(series)[:, None]
     covariance = np.array([each.covariance for each in solutions])
     root = np.linalg.cholesky(covariance)[phi, row]  # (series, draws, columns, columns)
     mean = np.array([each.mean for each in solutions])[phi, row]
-    step = day > 0
-    place = np.maximum(day - 1, 0)
-    base, middle, precision, with_step = (
+    added, bent, place = which > 0, which > days, np.maximum(which - 1, 0)
+    base, middle, precision, with_added = (
         np.stack([getattr(each, name) for each in candidates])[phi, row, place]
         for name in ("with_base", "mean", "precision", "rest")
     )
-    rest = np.where(step, with_step, np.array([each.rest for each in solutions])[phi, row])
+    rest = np.where(added, with_added, np.array([each.rest for each in solutions])[phi, row])
     freedom = np.maximum(model.count, 1)[:, None]
     sigma = np.sqrt(rest / generator.chisquare(np.broadcast_to(freedom, rest.shape)))
-    shift = np.where(step, middle + sigma * generator.standard_normal(step.shape) / np.sqrt(precision), 0.0)
+    size_of = np.where(
+        added, middle + sigma * generator.standard_normal(added.shape) / np.sqrt(precision), 0.0
+    )
     turned = (covariance[phi, row] @ base[..., None])[..., 0]
     normal = generator.standard_normal((series, count, size))
-    drawn = mean - turned * shift[:, :, None] + sigma[:, :, None] * (root @ normal[..., None])[..., 0]
+    drawn = mean - turned * size_of[:, :, None] + sigma[:, :, None] * (root @ normal[..., None])[..., 0]
     level = np.maximum(drawn[:, :, 0], LEAST_FACTOR)
     sizes = np.full((series, count, STEPS + 1), 0.0)
     dates = np.full((series, count, STEPS + 1), -1)
@@ -157,10 +173,14 @@ def draw_form(
         many = len(certain)
         sizes[k, :, :many] = drawn[k, :, 10 : 10 + many]
         dates[k, :, :many] = certain
-    sizes[:, :, -1], dates[:, :, -1] = shift, np.where(step, place, -1)
+    sizes[:, :, -1], dates[:, :, -1] = np.where(bent, 0.0, size_of), np.where(added & ~bent, place, -1)
+    bend = np.where(bent, size_of, 0.0)
+    day_of_bend = np.where(bent, EVERY * (place - days), 0)
     result = {
         "first_level": level,
-        "slope": drawn[:, :, 1],
+        "slope": drawn[:, :, 1] + bend,
+        "bend": bend,
+        "bend_years": np.where(bent, np.take_along_axis(state.years, day_of_bend, axis=1), 0.0),
         "proportional": np.full(level.shape, proportional),
         "shift_day": dates,
         "shift_size": sizes / level[:, :, None],
@@ -241,7 +261,8 @@ def fit_some(part: SomeSeries) -> TrendDraws:
     unit = unit[:, None] * head[:, :, 0]
     measured = np.isfinite(values)
     return TrendDraws(
-        first_level=drawn["first_level"] * unit, slope=drawn["slope"] * unit, proportional=drawn["proportional"],
+        first_level=drawn["first_level"] * unit, slope=drawn["slope"] * unit, bend=drawn["bend"] * unit,
+        bend_years=drawn["bend_years"], proportional=drawn["proportional"],
         shift_day=drawn["shift_day"], shift_size=drawn["shift_size"], week=drawn["week"] / head,
         first=np.argmax(measured, axis=1), last=values.shape[1] - 1 - np.argmax(measured[:, ::-1], axis=1),
         measured=state.there.sum(axis=1), steps=tuple(tuple(each) for each in state.steps),
@@ -263,6 +284,7 @@ def short_fit(values: Array, weekday: Integers, draws: int) -> TrendDraws:
     measured = np.isfinite(values)
     return TrendDraws(
         first_level=np.maximum(level, TINY), slope=np.zeros((series, draws)),
+        bend=np.zeros((series, draws)), bend_years=np.zeros((series, draws)),
         proportional=np.zeros((series, draws), dtype=bool), shift_day=np.full((series, draws, STEPS + 1), -1),
         shift_size=np.zeros((series, draws, STEPS + 1)), week=np.ones((series, draws, 7)),
         first=np.argmax(measured, axis=1), last=days - 1 - np.argmax(measured[:, ::-1], axis=1),

@@ -7,7 +7,7 @@ product is linearized about the last estimate and fitted by generalized least sq
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ TINY: Final = 1e-300  # in place of no load, which nothing can be a share of
 COARSE: Final = slice(2, None, 3)  # of `PHIS`, where the likeliest one is enough
 SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of busy weekdays: standard deviations
 SPELLS: Final = (2, 3, 4, 6, 8, 11, 15)  # days in a row that may be unlike the others: bridge days, year ends
+EVERY: Final = 5  # days, on any weekday in turn, from one possible bend to the next
 DRIFT: Final = 0.5  # a year, of the factor of a weekday less busy than the busiest: standard deviation
 
 
@@ -42,6 +43,7 @@ PRIORS: Final = {
     "step": ChangePrior(1 / 600, 0.3),  # a level shift
     "pulse": ChangePrior(1 / 300, 0.5),  # a day unlike the others: a holiday, an outage
     "spell": ChangePrior(1 / 5000, 0.5),  # such days in a row, of each length
+    "bend": ChangePrior(1 / 2000, 0.3),  # growth that stops, begins or changes; its size in levels a year
     "month": ChangePrior(1 / 20, 0.3),  # each form of a month end, once for a series
 }
 
@@ -115,6 +117,9 @@ class Linear:
     lagged: Array
     weight: Array  # (series, days) of a further step
     lagged_weight: Array
+    slope: Array  # (series, days) of a further slope, over the years since it began
+    lagged_slope: Array
+    years: Array  # (series, days) since the first measured day
     prior: Array  # (series, columns) 1 / variance of each coefficient, 0 where nothing is known
     used: Flags  # (series, columns)
     count: Array  # (series,) measured days less columns without a prior
@@ -146,10 +151,10 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     drifts = int(quiet.max(initial=0))
     noise, rows = state.noise, MeasuredDays.of(state.there)
     grown, jump = proportional * state.growth[:, None] * state.years, proportional * state.jump
-    weight = noise * (1 + grown) / state.level
+    weight, slope = noise * (1 + grown) / state.level, noise * (1 + jump) / state.level
     columns = np.zeros((series, days, 11 + most + drifts))
     columns[:, :, 0] = noise * (1 - grown * jump) / state.level
-    columns[:, :, 1] = noise * (1 + jump) * state.years / state.level
+    columns[:, :, 1] = slope * state.years
     week = state.week[:, state.weekday]
     columns[:, np.arange(days), 2 + state.weekday] = noise / week
     month_end = state.in_month_end
@@ -178,6 +183,9 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
         lagged=np.take_along_axis(columns, rows.before[:, :, None], axis=1),
         weight=weight,
         lagged_weight=np.take_along_axis(weight, rows.before, axis=1),
+        slope=slope,
+        lagged_slope=np.take_along_axis(slope, rows.before, axis=1),
+        years=state.years,
         prior=prior,
         used=used,
         count=rows.there.sum(axis=1) - free,
@@ -255,6 +263,7 @@ class Whitened:
     columns: Array  # (series, days, columns + 1), the response last
     step_start: Array  # (series, days) a step column on its first day
     step_after: Array  # and on the days after it
+    slope_after: Array  # a further slope of the days after its first, over the years since it began
     pulse_after: Array  # a column of one day on the measured day after it
     log_scale: Array  # (series,) log of the determinant of the scaling
 
@@ -276,6 +285,7 @@ def whiten(model: Linear, phi: float) -> Whitened:
         columns=(model.columns - rho[:, :, None] * model.lagged) * inverse[:, :, None],
         step_start=model.weight * inverse,
         step_after=(model.weight - rho * model.lagged_weight) * inverse,
+        slope_after=(model.slope - rho * model.lagged_slope) * inverse,
         pulse_after=-rho * model.lagged_weight * inverse,
         log_scale=np.log(scale, where=there, out=np.zeros_like(scale)).sum(axis=1),
     )
@@ -373,7 +383,10 @@ def extend(state: SeriesState) -> Flags:
     changed = np.zeros(len(state.values), dtype=bool)
     for k in range(len(changed)):
         chance = {name: float(each[k].max()) for name, each in odds.items()}
-        chance["step"] = float(log_sum(odds["step"][k]))
+        chance["step"], bend = (float(log_sum(odds[kind][k])) for kind in ("step", "bend"))
+        del chance["bend"]  # draws average over one
+        if bend > chance["step"]:
+            del chance["step"]
         kind = max(chance, key=lambda name: chance[name])
         if chance[kind] < (CERTAIN if kind == "step" else LIKELY):
             continue
@@ -400,7 +413,7 @@ def further(state: SeriesState) -> dict[str, Array]:
     model = linear(state)
     ends = state.month_forms[None, :, :] * np.where(model.rows.there, state.noise, 0.0)[:, None, :]
     lagged = np.take_along_axis(ends, np.broadcast_to(model.rows.before[:, None, :], ends.shape), axis=2)
-    found: dict[str, list[Array]] = {"base": [], "step": [], "pulse": [], "month": []}
+    found: dict[str, list[Array]] = {"base": [], "step": [], "bend": [], "pulse": [], "month": []}
     spells, coarse = [], []
     for index, phi in enumerate(PHIS):
         solved = solve(model, phi)
@@ -408,6 +421,7 @@ def further(state: SeriesState) -> dict[str, Array]:
         found["base"].append(own)
         steps = step_products(solved.white)
         found["step"].append(own + step_candidates(model, solved, steps).gain)
+        found["bend"].append(own + bend_candidates(model, solved).gain + np.log(EVERY))
         found["pulse"].append(own + pulse_gains(model, solved))
         rho = correlation(model.rows, phi)
         white = (ends - rho[:, None, :] * lagged) * (model.rows.there / np.sqrt(1 - rho**2))[:, None, :]
@@ -416,7 +430,7 @@ def further(state: SeriesState) -> dict[str, Array]:
             coarse.append(own)
             spells.append(own[:, :, None] + spell_gains(model, solved, steps))
     none = log_sum(np.array(found["base"]))
-    gains = {kind: log_sum(np.array(found[kind])) - none for kind in ("step", "pulse", "month")}
+    gains = {kind: log_sum(np.array(found[kind])) - none for kind in ("step", "bend", "pulse", "month")}
     gains["spell"] = log_sum(np.array(spells)) - log_sum(np.array(coarse))[:, :, None]
     return {kind: gain + np.log(PRIORS[kind].odds) for kind, gain in gains.items()}
 
@@ -434,12 +448,19 @@ class AddedColumns:
     precision: Array  # (series, candidates) over the noise variance
     rest: Array  # (series, candidates) residual sum of squares
 
+    @classmethod
+    def joined(cls, parts: Sequence[AddedColumns]) -> AddedColumns:
+        """Candidates of several kinds, one after the other."""
+        return cls(
+            *(np.concatenate([getattr(part, item.name) for part in parts], axis=1) for item in fields(cls))
+        )
+
 
 def weigh(
-    model: Linear, solved: Solved, products: Array, norm: Array, kind: str, *, far: bool = False
+    model: Linear, solved: Solved, products: Array, norm: Array, size: float | Array, *, far: bool = False
 ) -> AddedColumns:
-    """Bayes factor of each candidate column, given its inner products with columns and response."""
-    base, response, size = products[:, :, :-1], products[:, :, -1], PRIORS[kind].size
+    """Bayes factor of each candidate column of about a size, by its inner products with columns and response."""
+    base, response = products[:, :, :-1], products[:, :, -1]
     count = model.count[:, None]
     freedom = np.maximum(count, 1)
     turned = base @ solved.covariance
@@ -459,9 +480,25 @@ def weigh(
 def step_candidates(model: Linear, solved: Solved, steps: StepProducts) -> AddedColumns:
     """A level shift on each measured day after the first."""
     products, norm, _ = steps
-    found = weigh(model, solved, products, norm, "step")
+    found = weigh(model, solved, products, norm, PRIORS["step"].size)
     there = model.rows.there
     found.gain = np.where(there & (model.rows.gap > 0), found.gain, -np.inf)
+    return found
+
+
+def bend_candidates(model: Linear, solved: Solved) -> AddedColumns:
+    """A further slope from every fifth day on, where that was measured: the trend less its value there, after it."""
+    white, there = solved.white, model.rows.there
+    trend, after = white.columns[:, :, 1], white.slope_after
+    sums = np.stack([trend[:, :, None] * white.columns, after[:, :, None] * white.columns])
+    squares = np.stack([trend**2, trend * after, after**2])
+    of_trend, of_after = (np.cumsum(sums[:, :, ::-1], axis=2)[:, :, ::-1] - sums)[:, :, ::EVERY]
+    square, both, plain = (np.cumsum(squares[:, :, ::-1], axis=2)[:, :, ::-1] - squares)[:, :, ::EVERY]
+    begin = model.years[:, ::EVERY]
+    products, norm = of_trend - begin[:, :, None] * of_after, square - 2 * begin * both + begin**2 * plain
+    size = np.hypot(PRIORS["bend"].size, solved.mean[:, 1:2])  # all of a growth may stop
+    found = weigh(model, solved, products, np.maximum(norm, 0.0), size)
+    found.gain = np.where(there[:, ::EVERY] & (begin > 0), found.gain, -np.inf)
     return found
 
 
@@ -490,7 +527,7 @@ def spell_gains(model: Linear, solved: Solved, steps: StepProducts) -> Array:
         difference = products - np.take_along_axis(products, end[:, :, None], axis=1)
         own, common = np.take_along_axis(norm, end, axis=1), np.take_along_axis(shared, end, axis=1)
         apart = np.maximum(norm + own - 2 * common, 1e-12)
-        gain = weigh(model, solved, difference, apart, "spell", far=True).gain
+        gain = weigh(model, solved, difference, apart, PRIORS["spell"].size, far=True).gain
         gains.append(np.where(there & (np.arange(days) + length < days), gain, -np.inf))
     return np.stack(gains, axis=1)
 
@@ -506,11 +543,15 @@ def pulse_gains(model: Linear, solved: Solved) -> Array:
     following_weight[series, before] = white.pulse_after[series, day]
     products = white.columns * white.step_start[:, :, None] + following * following_weight[:, :, None]
     norm = white.step_start**2 + following_weight**2
-    return np.where(rows.there, weigh(model, solved, products, norm, "pulse", far=True).gain, -np.inf)
+    return np.where(
+        rows.there, weigh(model, solved, products, norm, PRIORS["pulse"].size, far=True).gain, -np.inf
+    )
 
 
 def month_gains(state: SeriesState, model: Linear, solved: Solved, white: Array, fewest: int = 3) -> Array:
     """Each form of a month end, a whitened column of `white`, that was seen at the `fewest` or more."""
-    gain = weigh(model, solved, white @ solved.white.columns, (white**2).sum(axis=2), "month").gain
+    gain = weigh(
+        model, solved, white @ solved.white.columns, (white**2).sum(axis=2), PRIORS["month"].size
+    ).gain
     enough = (state.month_forms[None] * model.rows.there[:, None, :]).sum(axis=2) >= fewest
     return np.where(enough & (state.month_form < 0)[:, None], gain, -np.inf)
