@@ -303,11 +303,11 @@ def tiles_otherwise(html: str, needs: list[dict[str, Any]]) -> list[str]:
 
 @pytest.mark.slow
 def test_no_two_numbers_of_a_page_contradict(tmp_path: Path) -> None:
-    """Pools of three weeks, one short, one with spare; the same number wherever it stands, at the measured demand."""
+    """Pools of two months, one short, one with spare; the same number wherever it stands, at the measured demand."""
     from planner.site.example import example_volumes
 
     path = tmp_path / "weeks.csv"
-    made = example_volumes(days=20, pools=2, volumes=2, hours=2)
+    made = example_volumes(days=60, pools=2, volumes=2, hours=2)
     made.with_columns(aliases=pl.when(pl.col("pool") == "P1").then(1).otherwise(9)).write_csv(path)
     html = report([path], growth=(0.5,), workers=1).html
     assert not contradictions(html)

@@ -43,7 +43,7 @@ PRIORS: Final = {
     "step": ChangePrior(1 / 600, 0.3),  # a level shift
     "pulse": ChangePrior(1 / 300, 0.5),  # a day unlike the others: a holiday, an outage
     "spell": ChangePrior(1 / 5000, 0.5),  # such days in a row, of each length
-    "bend": ChangePrior(1 / 2000, 0.3),  # growth that stops, begins or changes; its size in levels a year
+    "bend": ChangePrior(1 / 10000, 0.3),  # growth that stops, begins or changes; its size in levels a year
     "month": ChangePrior(1 / 20, 0.3),  # each form of a month end, once for a series
 }
 
@@ -496,7 +496,9 @@ def bend_candidates(model: Linear, solved: Solved) -> AddedColumns:
     square, both, plain = (np.cumsum(squares[:, :, ::-1], axis=2)[:, :, ::-1] - squares)[:, :, ::EVERY]
     begin = model.years[:, ::EVERY]
     products, norm = of_trend - begin[:, :, None] * of_after, square - 2 * begin * both + begin**2 * plain
-    size = np.hypot(PRIORS["bend"].size, solved.mean[:, 1:2])  # all of a growth may stop
+    variance = solved.rest / np.maximum(model.count, 1) * solved.covariance[:, 1, 1]
+    growth = np.maximum(solved.mean[:, 1] ** 2 - variance, 0.0)  # all of a growth may stop
+    size = np.sqrt(PRIORS["bend"].size ** 2 + growth)[:, None]
     found = weigh(model, solved, products, np.maximum(norm, 0.0), size)
     found.gain = np.where(there[:, ::EVERY] & (begin > 0), found.gain, -np.inf)
     return found
