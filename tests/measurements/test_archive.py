@@ -391,6 +391,37 @@ def test_a_part_that_is_damaged_as_its_list_says_is_named(
 
 
 @pytest.mark.parametrize(
+    ("problem", "changed"),
+    [
+        ("io_rate = nan", pl.lit(float("nan")).alias("io_rate")),
+        ("io_rate = -5", pl.lit(-5.0).alias("io_rate")),
+        ("io_rate = 1e+300", pl.lit(1e300).alias("io_rate")),
+        ("io_rate_high = ", pl.lit(-5e3).alias("io_rate_up")),
+        ("interval = 1e+300 s", pl.lit(1e300).alias("interval")),
+        ("interval = -3600 s", pl.lit(-3600.0).alias("interval")),
+        ("rows of another day", pl.lit(2**62).cast(pl.Datetime("us")).alias("start")),
+        ("rows of another day", pl.col("start") + pl.duration(days=2)),
+        ("rows of another day", pl.lit(None, pl.Datetime("us")).alias("start")),
+        ("pool_aliases = 65535", pl.lit(65535, pl.UInt16).alias("pool_aliases")),
+        ("rows of no known kind", pl.lit("evil").alias("kind")),
+    ],
+)
+def test_a_row_that_no_reader_gives_is_refused_and_nothing_is_left_out(
+    problem: str, changed: pl.Expr, archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    collect([volumes()], archive)
+    (part,) = archive.rglob("*.parquet")
+    pl.read_parquet(part, hive_partitioning=False).with_columns(changed).write_parquet(part)
+    digest = hashlib.sha256(part.read_bytes()).hexdigest()
+    part = part.rename(part.with_name(f"{digest[:16]}.parquet"))
+    (archive / "parts.sha256").write_text(f"{digest}  {part.relative_to(archive).as_posix()}\n")
+    for command in (["read"], ["site"], ["collect", "-o", str(archive)]):
+        assert main([*command, str(archive)]) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert f"{part.name}: damaged (" in said and problem in said
+
+
+@pytest.mark.parametrize(
     "number", [12, pytest.param(60, marks=pytest.mark.long), pytest.param(5000, marks=pytest.mark.slow)]
 )
 def test_an_archive_of_a_stranger_touches_nothing_outside(number: int) -> None:
