@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -197,17 +197,17 @@ class Archive:
     ) -> list[Path]:
         """List the files, all of them sound, that may hold rows of these systems and times."""
         wanted = set(self.systems if systems is None else systems)
-        first, last = date.min, date.max
+        first, last = date.min.toordinal(), date.max.toordinal()
         # The last interval of the day before may reach into it; by another clock it may be another day.
         if start is not None:
-            first = (start - timedelta(days=1 if start.tzinfo is None else 2)).date()
+            first = start.toordinal() - (1 if start.tzinfo is None else 2)
         if end is not None:
-            last = (end + timedelta(days=0 if end.tzinfo is None else 1)).date()
+            last = end.toordinal() + (0 if end.tzinfo is None else 1)
         found = [
             self.file(part)
             for part in self.parts
             for of_table, system, day in [part.folder]
-            if of_table == table and system in wanted and first <= day <= last
+            if of_table == table and system in wanted and first <= day.toordinal() <= last
         ]
         _refuse_strange(table, found)
         return found

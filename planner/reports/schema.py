@@ -18,7 +18,7 @@ import numpy as np
 from planner.errors import ReportError
 from planner.lazy import pl
 from planner.quantity import Quantity
-from planner.reports.moments import MOMENT, clock_of_zone, with_moments
+from planner.reports.moments import MOMENT, YEARS, clock_of_zone, with_moments
 
 BASE: Final = "base"
 ALIAS: Final = "alias"
@@ -186,7 +186,7 @@ TABLES: Final[Mapping[str, Sequence[Quantity]]] = {
 # Beyond what any device does by far: a unit that is wrong, or damage.
 LARGEST: Final = {"1/s": 1e9, "s": 1e6, "": 1e9, "pages": 1e15}
 BOUNDS: Final[Mapping[str, tuple[Any, Any]]] = {  # of what is no measured number
-    "start": (datetime(1900, 1, 1), datetime(2199, 12, 31)),
+    "start": (datetime(YEARS[0], 1, 1), datetime(YEARS[1], 12, 31, 23, 59, 59, 999_999)),
     "utc_offset": (-86_400, 86_400),
     "interval": (1e-3, 1e9),  # thirty years, as counters since a start may have
     "together": (0.0, 1.0),

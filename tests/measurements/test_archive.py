@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import polars as pl
@@ -388,6 +388,13 @@ def test_a_part_that_is_damaged_as_its_list_says_is_named(
     output = ["-o", str(archive.with_name("page.html"))] if command == "report" else []
     assert main([*command.split(), str(archive), *output]) == 2
     assert f"{part.name}: damaged (" in "".join(capsys.readouterr().err.split("\n"))
+
+
+def test_a_span_from_the_first_day_to_the_last_is_the_whole_archive(archive: Path) -> None:
+    collect([volumes()], archive)
+    for zone in (None, timezone(timedelta(hours=14)), timezone(timedelta(hours=-14))):
+        span = datetime.min.replace(tzinfo=zone), datetime.max.replace(tzinfo=zone)
+        assert open_archive(archive).read(start=span[0], end=span[1]).height == 6
 
 
 @pytest.mark.parametrize(
