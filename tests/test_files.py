@@ -15,6 +15,7 @@ import pytest
 from planner import files, style
 from planner.cli import main
 from planner.errors import InputError
+from planner.library import data_path
 
 LIMITS = ["storage", "limits", "--release", "5.3", "--real-storage", "256GB", "--resident-pages", "50"]
 WRITES = {
@@ -162,6 +163,17 @@ def test_an_interrupt_while_packages_load_is_one_line(
 
     monkeypatch.setattr("planner.cli.build", interrupted)
     assert main([]) == 130
+    assert capsys.readouterr().err == "planner: interrupted\n"
+
+
+def test_an_interrupt_while_a_command_works_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("planner.measurements.shown.MeasuredAnswer", interrupted)
+    assert main(["read", str(data_path("hyperpav", "522A-0-aliases.listing"))]) == 130
     assert capsys.readouterr().err == "planner: interrupted\n"
 
 
