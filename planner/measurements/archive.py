@@ -19,6 +19,7 @@ import polars as pl
 
 from planner import library
 from planner.errors import InputError, ReportError
+from planner.files import named_in_text
 from planner.measurements.choose import within
 from planner.reports import schema
 
@@ -84,7 +85,7 @@ def open_archive(path: Path | str) -> Archive:
         ...
     planner.errors.ReportError: data: expected a folder that `planner collect` wrote; it has no archive.toml
     """
-    path = Path(path)
+    path = named_in_text(Path(path))
     if not path.is_dir():
         raise ReportError(path, "expected a folder that `planner collect` wrote; there is none")
     if not os.path.lexists(path / ABOUT):
