@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,6 +69,18 @@ def _encoded(text: str, argument: str) -> bytes:
         raise InputError(argument, wrong, "text in UTF-8; a name or title has bytes that are not") from None
 
 
+def named_in_text(path: Path) -> Path:
+    """A path whose name is text; refused where it has bytes that are not, since tables and archives hold names."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        problem = (
+            "its name has bytes that are no text in UTF-8: expected another name, or a file as `- < FILE`"
+        )
+        raise ReportError(path, problem) from None
+    return path
+
+
 def say(text: str) -> None:
     """Write to standard output, all of it."""
     if sys.stdout is None:
@@ -99,8 +111,10 @@ def complain(text: str) -> None:
         width = max(shutil.get_terminal_size((width, 24)).columns, width // 2)
     lines = textwrap.wrap(safe.line(text), width, subsequent_indent="  ", break_long_words=False,
                           break_on_hyphens=False)  # fmt: skip
+    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
     try:
-        print("\n".join(lines), file=sys.stderr, flush=True)
+        said = "\n".join(lines).encode(encoding, "backslashreplace").decode(encoding)
+        print(said, file=sys.stderr, flush=True)
     except OSError:
         silence("stderr")
 

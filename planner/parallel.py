@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
+import threading
 import time
 import warnings
 from collections import deque
@@ -15,13 +17,15 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import count
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from planner.errors import InputError, MissingExtraError, PlannerError
 
 if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
     from distributed import Client, as_completed
 
 ATTEMPTS: Final = 3  # crashes of its process after which a part counts as the cause
@@ -139,7 +143,7 @@ class _Processes:
         self.tell(1)
 
     def _pool(self, count: int) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+        return ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_end_with_parent)
 
     def _together(self) -> list[int]:
         """Work until nothing is left or a process dies; return the parts submitted at that time."""
@@ -150,7 +154,8 @@ class _Processes:
                 while self.waiting or out:
                     while self.waiting and len(out) < self.count:
                         k = self.waiting[0]
-                        out[pool.submit(self.function, self.parts[k])] = k
+                        with _held_interrupts():
+                            out[pool.submit(self.function, self.parts[k])] = k
                         self.waiting.popleft()
                     for future in wait(out, return_when=FIRST_COMPLETED).done:
                         self._collect(future, out[future])
@@ -179,12 +184,38 @@ class _Processes:
         for _ in range(ATTEMPTS - 1):  # the first attempt ran along with others
             with self._pool(1) as pool:
                 try:
-                    self._collect(pool.submit(self.function, self.parts[k]), k)
+                    with _held_interrupts():
+                        future = pool.submit(self.function, self.parts[k])
+                    self._collect(future, k)
                     return
                 except BrokenProcessPool:
                     continue
         ended = f"its process ended {ATTEMPTS} times (killed, or out of memory)"
         self._keep(k, _failed(self.parts[k], ended))
+
+
+def _end_with_parent() -> None:
+    """End this process once the one that started it is gone, however that ended; nobody waits for its parts."""
+
+    def watch(parent: BaseProcess) -> None:
+        parent.join()
+        os._exit(1)
+
+    if (parent := parent_process()) is not None:
+        threading.Thread(target=watch, args=(parent,), daemon=True).start()
+
+
+@contextmanager
+def _held_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back while processes start: they inherit that for good, and are ended by this one without a trace."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -15,6 +15,8 @@ import pytest
 from planner import files, style
 from planner.cli import main
 from planner.errors import InputError
+from planner.library import data_path
+from planner.measurements import read
 
 LIMITS = ["storage", "limits", "--release", "5.3", "--real-storage", "256GB", "--resident-pages", "50"]
 WRITES = {
@@ -79,6 +81,64 @@ def test_a_command_spares_an_existing_file(
     assert path.read_text() == "mine"
     assert main([*LIMITS, *option, str(path), "--force"]) == 0
     assert path.read_bytes() != b"mine"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "read table.csv --csv -o table.csv --force",
+        "report table.csv -o ./table.csv --force",
+        "read table.csv --csv -o link.csv --force",
+        "aliases volume table.csv --csv -o table.csv --force",
+        "read archive -o archive/archive.toml --force",
+    ],
+)
+def test_what_is_read_is_not_written_over(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "system,device,start,interval_s,io_rate,service_ms,queued\nS,522A,2026-03-01T10:15,600,755,1.3,1.84\n"
+    )
+    table = tmp_path / "table.csv"
+    table.write_text(text)
+    (tmp_path / "link.csv").symlink_to(table)
+    assert main(["collect", "table.csv", "-o", "archive"]) == 0
+    about = (tmp_path / "archive" / "archive.toml").read_text()
+    capsys.readouterr()
+    assert main(words.split()) == 2
+    assert "expected another file than those that are read" in " ".join(capsys.readouterr().err.split())
+    assert (table.read_text(), (tmp_path / "archive" / "archive.toml").read_text()) == (text, about)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of bytes")
+@pytest.mark.parametrize("words", ["read", "site", "growth", "aliases volume", "collect -o archive"])
+def test_a_name_of_other_bytes_is_refused_in_one_sentence(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(b"\xff.csv")
+    Path(name).write_text(
+        "system,device,start,interval_s,io_rate,service_ms,queued\nS,522A,2026-03-01,60,755,1.3,1\n"
+    )
+    read(Path(name).read_bytes()).devices.write_parquet("plain")
+    Path("plain").rename(os.fsdecode(b"\xff.parquet"))
+    for each in (name, os.fsdecode(b"\xff.parquet")):
+        assert main([*words.split(), each]) == 2
+        assert "bytes that are no text in UTF-8" in " ".join(capsys.readouterr().err.split())
+    assert main(["collect", "-o", os.fsdecode(b"archive\xff"), "-"]) == 2
+    assert "bytes that are no text in UTF-8" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("words", ["read -", "site -", "growth -", "collect - -o archive"])
+def test_standard_input_that_is_closed_is_said(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(words.split()) == 2
+    assert "standard input: it is closed; expected measurements" in " ".join(capsys.readouterr().err.split())
+    assert not list(tmp_path.iterdir())
 
 
 def full(*_: Any, **__: Any) -> None:
@@ -162,6 +222,17 @@ def test_an_interrupt_while_packages_load_is_one_line(
 
     monkeypatch.setattr("planner.cli.build", interrupted)
     assert main([]) == 130
+    assert capsys.readouterr().err == "planner: interrupted\n"
+
+
+def test_an_interrupt_while_a_command_works_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("planner.measurements.shown.MeasuredAnswer", interrupted)
+    assert main(["read", str(data_path("hyperpav", "522A-0-aliases.listing"))]) == 130
     assert capsys.readouterr().err == "planner: interrupted\n"
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,38 @@ def test_the_environment_is_as_it_was() -> None:
     before = dict(os.environ)
     run(parts.square, range(2), workers=2)
     assert dict(os.environ) == before
+
+
+STARTED = (
+    "import sys, tests.site.parts as parts; from planner.parallel import run\n"
+    "run(parts.says_and_waits, [sys.argv[1] + '/a', sys.argv[1] + '/b'], workers=2)"
+)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no such signals here")
+@pytest.mark.parametrize("sent", ["to all, as Ctrl-C", "kill -9 to the first"])
+def test_processes_end_with_the_one_that_started_them_and_say_nothing(sent: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", STARTED, str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, start_new_session=True) as first:
+        names = tmp_path / "a", tmp_path / "b"
+        assert soon(lambda: all(name.exists() for name in names))
+        if sent.startswith("kill"):
+            first.kill()
+        else:
+            os.killpg(first.pid, signal.SIGINT)
+        assert soon(lambda: not any(Path(f"/proc/{name.read_text()}").exists() for name in names))
+        assert first.stderr is not None
+        said = first.stderr.read().decode()
+    assert "Process Spawn" not in said and said.count("Traceback") <= 1  # its own, as a script has it
+
+
+def soon(ended: Callable[[], bool]) -> bool:
+    """Whether it ends within some seconds."""
+    for _ in range(200):
+        if ended():
+            return True
+        time.sleep(0.1)
+    return False
 
 
 def test_no_workers_at_all_are_refused() -> None:

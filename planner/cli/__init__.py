@@ -148,7 +148,8 @@ def _run(arguments: list[str] | None) -> int:
         with options.typed(words):
             build(words)(args=arguments, prog_name="planner")
     except SystemExit as done:
-        return int(done.code or 0)
+        interrupted = done.code == SIGNALED + signal.SIGINT  # of which typer says nothing
+        return _interrupted(signal.SIGINT) if interrupted else int(done.code or 0)
     except PlannerError as error:
         files.complain(f"planner: {error}")
         return error.exit_code

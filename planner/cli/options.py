@@ -66,6 +66,7 @@ Force = Annotated[bool, flag("Write over existing files.", "--force")]
 Plot = Annotated[Path | None, option("FILE", "Draw to FILE.png, .svg or .pdf.", "--plot")]
 Report = Annotated[Path | None, option("FILE.html", "Write a self-contained HTML page to FILE.", "--report")]
 DEFAULT_MODEL = "hyperpav"  # `planner.library.DEFAULT_MODEL`, which a help page need not import
+OUTPUTS: Final = ("output", "plot", "report")  # names of parameters
 Model = Annotated[str, option("FILE", "Model file, name of a shipped model, or none.", "--model")]
 System = Annotated[str | None, option("NAME", "Only this system of several.", "--system")]
 From = Annotated[str | None, option("TIME", "Only intervals from TIME on, as 2026-03-01.", "--from")]
@@ -234,7 +235,7 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
-        _GIVEN.set(dict(values))
+        _GIVEN.set(_sparing_inputs(values))
 
         def said(name: str) -> Any:
             return readers[name](values.pop(name)) if name in readers else values.pop(name)
@@ -268,6 +269,27 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _sparing_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of a command; a file that is read is not written over, even with `force`: nobody measures it again."""
+    written = {name: values[name] for name in OUTPUTS if isinstance(values.get(name), Path)}
+    others = [
+        value if isinstance(value, list) else [value] for name, value in values.items() if name not in OUTPUTS
+    ]
+    read = [each for some in others for each in some if isinstance(each, Path)]
+    for name, place in written.items():
+        if any(_holds(each, place) for each in read):
+            raise InputError(spelled(name), str(place), "another file than those that are read")
+    return dict(values)
+
+
+def _holds(source: Path, place: Path) -> bool:
+    """Whether a place is an existing file that is a source, or lies in the folder that is one."""
+    try:
+        return place.is_file() and place.resolve().is_relative_to(source.resolve())
+    except (OSError, ValueError, RuntimeError):
+        return False
 
 
 def _option_of(name: str, typed_as: Mapping[str, tuple[str, str]]) -> tuple[str, str] | None:

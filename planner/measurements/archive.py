@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +19,7 @@ import polars as pl
 
 from planner import library
 from planner.errors import InputError, ReportError
+from planner.files import named_in_text
 from planner.measurements.choose import within
 from planner.reports import schema
 
@@ -39,6 +40,7 @@ _PART: Final = re.compile(rf"(?P<folder>.*)/(?P<stem>[0-9a-f]{{{DIGEST}}})\{SUFF
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 DOWN, UP = "_down", "_up"
 DIGITS: Final = 12  # decimals of a distance to an end, so that equal ones are stored as one
+_LOOKED_AT: Final[set[Path]] = set()  # parts whose rows are sound; their names say their content
 Folder = tuple[str, str, date]
 """Name of a table, system, day."""
 
@@ -83,7 +85,7 @@ def open_archive(path: Path | str) -> Archive:
         ...
     planner.errors.ReportError: data: expected a folder that `planner collect` wrote; it has no archive.toml
     """
-    path = Path(path)
+    path = named_in_text(Path(path))
     if not path.is_dir():
         raise ReportError(path, "expected a folder that `planner collect` wrote; there is none")
     if not os.path.lexists(path / ABOUT):
@@ -196,18 +198,20 @@ class Archive:
     ) -> list[Path]:
         """List the files, all of them sound, that may hold rows of these systems and times."""
         wanted = set(self.systems if systems is None else systems)
-        first, last = date.min, date.max
+        first, last = date.min.toordinal(), date.max.toordinal()
         # The last interval of the day before may reach into it; by another clock it may be another day.
         if start is not None:
-            first = (start - timedelta(days=1 if start.tzinfo is None else 2)).date()
+            first = start.toordinal() - (1 if start.tzinfo is None else 2)
         if end is not None:
-            last = (end + timedelta(days=0 if end.tzinfo is None else 1)).date()
-        return [
+            last = end.toordinal() + (0 if end.tzinfo is None else 1)
+        found = [
             self.file(part)
             for part in self.parts
             for of_table, system, day in [part.folder]
-            if of_table == table and system in wanted and first <= day <= last
+            if of_table == table and system in wanted and first <= day.toordinal() <= last
         ]
+        _refuse_strange(table, found)
+        return found
 
     def every_file(self) -> list[Path]:
         """List all files, those of each table."""
@@ -282,6 +286,38 @@ def _damage(file: Path, part: StoredPart, _size: int, _changed: int) -> str:
     version = max((since.get(name, OLDEST) for name in columns), default=OLDEST)
     known = {name: dtype for name, dtype in stored_columns(part.folder[0]).items() if since[name] <= version}
     return "" if columns == known else "has other columns"
+
+
+def _refuse_strange(table: str, files: Sequence[Path]) -> None:
+    """Refuse rows of another day than their folder says, or such as no reader gives; each file is looked at once."""
+    new = [file for file in files if file not in _LOOKED_AT]
+    if new and _strange(table, new):
+        for file in new:
+            if problem := _strange(table, [file]):
+                raise ReportError(file, f"damaged ({problem}): {WAY_OUT}")
+    _LOOKED_AT.update(new)
+
+
+def _strange(table: str, files: Sequence[Path]) -> str:
+    """What is wrong with rows of these files, or nothing."""
+    rows = scan_files(table, files)
+    kinds = [~pl.col(KIND).is_in(schema.KINDS)] if KIND in stored_columns(table) else []
+    wrong = [pl.col("start").dt.date().ne_missing(pl.col("date")), *kinds]
+    try:
+        found = rows.select(each.any().alias(str(at)) for at, each in enumerate(wrong)).collect(
+            engine="streaming"
+        )
+        for is_wrong, problem in zip(
+            found.row(0), ("rows of another day", "rows of no known kind"), strict=False
+        ):
+            if is_wrong:
+                return problem
+        schema.refuse_implausible(TABLES[table], restored(table, rows))
+    except ReportError as error:
+        return error.problem
+    except schema.damage() as error:
+        return str(error).splitlines()[0][:80]
+    return ""
 
 
 def scan_files(table: str, files: Sequence[Path]) -> pl.LazyFrame:

@@ -17,6 +17,7 @@ import polars as pl
 from planner import render
 from planner.answer import Answer, tabled
 from planner.errors import InputError, ReportError
+from planner.files import named_in_text
 from planner.measurements.anonymize import Names
 from planner.measurements.archive import (
     ABOUT,
@@ -124,7 +125,7 @@ def collect(
     done: Callable[[int], None] = lambda size: None,
 ) -> Collected:
     """Add measurements to an archive; it is made where there is none."""
-    path, options = Path(path), options_of(members, map)
+    path, options = named_in_text(Path(path)), options_of(members, map)
     with _locked(path) as archive, _staging(archive) as staging:
         run = _Run(archive, staging, by_key((part.folder, part) for part in archive.parts))
         notes: dict[str, None] = {}

@@ -10,7 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
+from planner.files import named_in_text
 from planner.lazy import pl
 from planner.measurements import choose, formats
 from planner.measurements.columnar import is_columnar, read_columnar
@@ -81,9 +82,19 @@ class Measured:
 def opened(path: Path | str) -> Source:
     """Take a file; standard input, or a pipe, is read once, for whoever looks into it before `read` takes it."""
     if str(path) == STANDARD_INPUT:
-        return Source(Path("standard input"), content=sys.stdin.buffer.read())
+        return Source(Path("standard input"), content=_standard_input())
     source = Source(Path(path))
     return Source(source.path, content=source.data) if is_read_once(path) else source
+
+
+def _standard_input() -> bytes:
+    """All bytes of standard input."""
+    if sys.stdin is None:
+        raise ReportError("standard input", f"it is closed; {formats.WANTED}")
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise ReportError("standard input", f"cannot be read ({error.strerror}); {formats.WANTED}") from error
 
 
 def read(
@@ -282,7 +293,7 @@ def sources_of(source: Data) -> Iterator[Source]:
         if is_read_once(source):
             yield opened(source)
             return
-        path = Path(source)
+        path = named_in_text(Path(source))
         yield Source(path, frame=read_columnar(path) if is_columnar(path) else None)
     elif isinstance(source, Measured):
         yield source.source
@@ -292,7 +303,7 @@ def sources_of(source: Data) -> Iterator[Source]:
         yield Source(Path("data frame"), frame=frame)
     elif hasattr(source, "read"):
         content, name = source.read(), getattr(source, "name", None)
-        path = Path(name if isinstance(name, str) else "file object")
+        path = named_in_text(Path(name if isinstance(name, str) else "file object"))
         yield Source(path, content=content.encode() if isinstance(content, str) else content)
     elif isinstance(source, Sequence):
         for each in source:

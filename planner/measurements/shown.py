@@ -149,7 +149,7 @@ def _balanced(frame: pl.DataFrame, name: str) -> bool:
 
 def _printed_digits(halves: Sequence[float | None]) -> dict[str, Any]:
     """Digits that people see: as many decimals as were printed, where what they leave open is half of a last digit."""
-    finest = min((half for half in halves if half), default=None)
+    finest = min((half for half in halves if half and math.isfinite(half)), default=None)
     decimals = None if finest is None else math.log10(0.5 / finest)
     if decimals is None or abs(decimals - round(decimals)) > 1e-6:  # noqa: PLR2004 - of rounding
         return {"digits": MEASURED}

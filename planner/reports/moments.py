@@ -18,6 +18,7 @@ from planner.lazy import pl
 MOMENT: Final = "_moment"
 MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 ORDERS: Final = ("mdy", "dmy", "ymd")
+YEARS: Final = (1900, 2199)  # of clocks that were set; the first is the epoch of the TOD clock
 DateParts = tuple[tuple[str, ...], tuple[int, ...], timedelta]
 """Orders of year, month and day that the numbers of a date may have, these, and the time of day."""
 Part = str | None
@@ -120,7 +121,8 @@ def dated(dates: Sequence[DateParts]) -> list[list[datetime]]:
 
 def _in_order(order: str, numbers: Sequence[int]) -> datetime:
     of = dict(zip(order, numbers, strict=True))
-    return datetime(of["y"] + 2000 if of["y"] < 100 else of["y"], of["m"], of["d"])  # noqa: PLR2004 - of this century
+    year = of["y"] + 2000 if of["y"] < 100 else of["y"]  # noqa: PLR2004 - of this century
+    return _of_a_clock(datetime(year, of["m"], of["d"]))
 
 
 def read_dates(cells: Sequence[str], *, month_first: bool = False) -> list[datetime | None] | None:
@@ -145,7 +147,14 @@ def read_dates(cells: Sequence[str], *, month_first: bool = False) -> list[datet
 def _iso(cell: str) -> datetime | None:
     if cell.isdigit():
         raise ValueError(cell)
-    return read_moment(cell) if cell else None
+    return _of_a_clock(read_moment(cell)) if cell else None
+
+
+def _of_a_clock(moment: datetime) -> datetime:
+    """Refuse a year that no clock shows."""
+    if not YEARS[0] <= moment.year <= YEARS[1]:
+        raise ValueError(moment)
+    return moment
 
 
 def _parts(cell: str) -> DateParts:

@@ -7,7 +7,7 @@ open; all three are null where the source says nothing. docs/formats.md names th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ import numpy as np
 from planner.errors import ReportError
 from planner.lazy import pl
 from planner.quantity import Quantity
-from planner.reports.moments import MOMENT, clock_of_zone, with_moments
+from planner.reports.moments import MOMENT, YEARS, clock_of_zone, with_moments
 
 BASE: Final = "base"
 ALIAS: Final = "alias"
@@ -185,6 +185,17 @@ TABLES: Final[Mapping[str, Sequence[Quantity]]] = {
 
 # Beyond what any device does by far: a unit that is wrong, or damage.
 LARGEST: Final = {"1/s": 1e9, "s": 1e6, "": 1e9, "pages": 1e15}
+BOUNDS: Final[Mapping[str, tuple[Any, Any]]] = {  # of what is no measured number
+    "start": (datetime(YEARS[0], 1, 1), datetime(YEARS[1], 12, 31, 23, 59, 59, 999_999)),
+    "utc_offset": (-86_400, 86_400),
+    "interval": (1e-3, 1e9),  # thirty years, as counters since a start may have
+    "together": (0.0, 1.0),
+    "pool_aliases": (0, 255),  # and a base: the addresses of a logical control unit
+    "queue_samples": (1, 2**32),
+    **dict.fromkeys(("borrowed", "loaned", "queued"), (0.0, 1e9)),
+}
+NAMES: Final = ("device", "label", "pool", "name")  # what a row is about
+SLACK: Final = 1e-9  # relative, of rounding
 NO_IOQ: Final = (
     "a DEVICE report does not say how many aliases a pool has; give the IOQ report of the time too."
 )
@@ -197,21 +208,39 @@ def numbers_of(columns: Sequence[Quantity]) -> dict[str, Quantity]:
     return {key: each for key, each in known.items() if f"{key}_low" in known}
 
 
-def refuse_implausible(columns: Sequence[Quantity], found: pl.DataFrame) -> None:
-    """Refuse a measured number that no device has; it would overflow in one model or another."""
-    measured = numbers_of(columns)
-    for name, (most,) in found.select(*measured).max().to_dict(as_series=False).items():
-        unit = measured[name].unit
-        if most is not None and most > LARGEST[unit]:
-            at, wanted = found[name].arg_max(), f"at most {LARGEST[unit]:g} {unit}".rstrip()
-        elif name in LEAST and (tiny := found[name].is_between(0.0, LEAST[name], closed="none")).any():
-            at, wanted = tiny.arg_max(), f"0 if idle, or {at_least(name)}"
-        else:
-            continue
-        row = found.row(int(at or 0), named=True)
-        of = next((row[key] for key in ("device", "label", "pool", "name") if row.get(key)), "a row")
-        problem = f"{of}: {name} = {row[name]:g} {unit}".rstrip() + f": expected {wanted}"
-        raise ReportError(row["file"] or "data frame", problem, line=row["line"])
+def refuse_implausible(columns: Sequence[Quantity], found: pl.DataFrame | pl.LazyFrame) -> None:
+    """Refuse a number or time that no device has, or whose ends do not lie around it; it would overflow somewhere."""
+    checks, rows = tuple(_checks(columns)), found.lazy()
+    bad = [wrong.any().alias(str(at)) for at, (_, wrong, _) in enumerate(checks)]
+    wrong_ones = rows.select(bad).collect(engine="streaming").row(0)
+    if not any(wrong_ones):
+        return
+    name, wrong, wanted = checks[wrong_ones.index(True)]
+    text = pl.col(name).cast(pl.String).alias("_text")  # a time may be none that Python knows
+    places = [key for key in (*NAMES, "file", "line") if key in {each.key for each in columns}]
+    row = rows.filter(wrong).select(*places, text).head(1).collect().row(0, named=True)
+    of = next((row[key] for key in NAMES if row.get(key)), "a row")
+    each = next(each for each in columns if each.key == name)
+    value = f"{float(row['_text']):g}" if each.dtype.startswith("Float") else row["_text"]
+    problem = f"{of}: {name} = {value} {each.unit}".rstrip() + f": expected {wanted}"
+    raise ReportError(row.get("file") or "data frame", problem, line=row.get("line"))
+
+
+def _checks(columns: Sequence[Quantity]) -> Iterator[tuple[str, pl.Expr, str]]:
+    """What may be wrong in each column, and what is expected; not-a-number is above all others."""
+    numbers = numbers_of(columns)
+    for name, each in numbers.items():
+        value, low, high = (pl.col(f"{name}{end}") for end in ENDS)
+        most = LARGEST[each.unit]
+        yield name, value > most, f"at most {most:g} {each.unit}".rstrip()
+        if name in LEAST:
+            yield name, value.is_between(0.0, LEAST[name], closed="none"), f"0 if idle, or {at_least(name)}"
+        yield name, value < 0.0, "zero or above"
+        yield f"{name}_low", (low < 0.0) | (low > value * (1.0 + SLACK)), f"0 to {name}"
+        yield f"{name}_high", (high < value * (1.0 - SLACK)) | high.is_nan(), f"{name} or above"
+    for name in (each.key for each in columns if each.key in BOUNDS and each.key not in numbers):
+        least, most = BOUNDS[name]
+        yield name, ~pl.col(name).is_between(least, most), f"{least} to {most}"
 
 
 def at_least(name: str) -> str:

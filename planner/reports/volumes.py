@@ -81,7 +81,7 @@ LABEL: Final = "labelid"  # heading of a DEVICE listing, in which HyperPAV alias
 SHOWN: Final = 5  # names that a note lists
 WANTED_TIME: Final = (
     "expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00+02:00, 27.05.2007 15:01, 05/27/2007 15:01, or "
-    "27MAY2007 15:01 with an English month, all in one form"
+    "27MAY2007 15:01 with an English month, all in one form, of 1900 to 2199"
 )
 
 

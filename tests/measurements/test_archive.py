@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import polars as pl
@@ -388,6 +388,44 @@ def test_a_part_that_is_damaged_as_its_list_says_is_named(
     output = ["-o", str(archive.with_name("page.html"))] if command == "report" else []
     assert main([*command.split(), str(archive), *output]) == 2
     assert f"{part.name}: damaged (" in "".join(capsys.readouterr().err.split("\n"))
+
+
+def test_a_span_from_the_first_day_to_the_last_is_the_whole_archive(archive: Path) -> None:
+    collect([volumes()], archive)
+    for zone in (None, timezone(timedelta(hours=14)), timezone(timedelta(hours=-14))):
+        span = datetime.min.replace(tzinfo=zone), datetime.max.replace(tzinfo=zone)
+        assert open_archive(archive).read(start=span[0], end=span[1]).height == 6
+
+
+@pytest.mark.parametrize(
+    ("problem", "changed"),
+    [
+        ("io_rate = nan", pl.lit(float("nan")).alias("io_rate")),
+        ("io_rate = -5", pl.lit(-5.0).alias("io_rate")),
+        ("io_rate = 1e+300", pl.lit(1e300).alias("io_rate")),
+        ("io_rate_high = ", pl.lit(-5e3).alias("io_rate_up")),
+        ("interval = 1e+300 s", pl.lit(1e300).alias("interval")),
+        ("interval = -3600 s", pl.lit(-3600.0).alias("interval")),
+        ("rows of another day", pl.lit(2**62).cast(pl.Datetime("us")).alias("start")),
+        ("rows of another day", pl.col("start") + pl.duration(days=2)),
+        ("rows of another day", pl.lit(None, pl.Datetime("us")).alias("start")),
+        ("pool_aliases = 65535", pl.lit(65535, pl.UInt16).alias("pool_aliases")),
+        ("rows of no known kind", pl.lit("evil").alias("kind")),
+    ],
+)
+def test_a_row_that_no_reader_gives_is_refused_and_nothing_is_left_out(
+    problem: str, changed: pl.Expr, archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    collect([volumes()], archive)
+    (part,) = archive.rglob("*.parquet")
+    pl.read_parquet(part, hive_partitioning=False).with_columns(changed).write_parquet(part)
+    digest = hashlib.sha256(part.read_bytes()).hexdigest()
+    part = part.rename(part.with_name(f"{digest[:16]}.parquet"))
+    (archive / "parts.sha256").write_text(f"{digest}  {part.relative_to(archive).as_posix()}\n")
+    for command in (["read"], ["site"], ["collect", "-o", str(archive)]):
+        assert main([*command, str(archive)]) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert f"{part.name}: damaged (" in said and problem in said
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import math
 import os
 import re
 import sys
@@ -638,3 +639,60 @@ def test_measurements_without_a_name_are_as_many_as_files(
     assert found.devices.drop("file", "line").equals(named.devices.drop("file", "line"))
     assert found.devices["file"].n_unique() == len(found.files) == 3
     assert planner.aliases([made(path) for path in paths]).headline == planner.aliases(paths).headline
+
+
+PLAIN = (
+    b"system,device,start,interval_s,io_rate,service_ms,queued\nS,522A,2026-03-01T10:15,600,755,1.3,1.84\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("1e300", "interval = 1e+300 s: expected 0.001 to 1"),
+        ("9e12", "interval = 9e+12 s: expected 0.001 to 1"),
+        ("1e-9", "interval = 1e-09 s: expected 0.001 to 1"),
+    ],
+)
+def test_lengths_of_no_interval_are_refused(value: str, problem: str) -> None:
+    text = PLAIN.decode().replace(",600,", f",{value},")
+    with pytest.raises(ReportError, match=re.escape(f"line 2: 522A: {problem}")):
+        read(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((name, end) for name in ("io_rate", "service", "queued") for end in (math.nan, -5.0)),
+        *(("io_rate_low", value) for value in (math.nan, -1.0, 756.0)),
+        *(("io_rate_high", value) for value in (math.nan, -1.0, 754.0)),
+        *(("interval", value) for value in (math.nan, 0.0, -600.0)),
+        *(("together", value) for value in (math.nan, 7.0)),
+        ("utc_offset", -90_000),
+        ("pool_aliases", 256),
+        ("queue_samples", 0),
+    ],
+)
+def test_a_table_of_columns_of_the_schema_is_as_sound_as_what_readers_make(name: str, value: float) -> None:
+    found = read(PLAIN).devices
+    with pytest.raises(ReportError, match=f"522A: {name} = {value:g}.*: expected"):
+        read(found.with_columns(pl.lit(value, found.schema[name]).alias(name)))
+
+
+@pytest.mark.parametrize(
+    "start", ["9999-12-31T23:59", "9999-12-31 23:59", "0001-01-01T00:00+14:00", "31.12.2200", "01JAN1899"]
+)
+def test_years_that_no_clock_shows_are_refused(start: str, tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match=re.escape(f"line 2, column 8: start '{start}': expected")):
+        read(PLAIN.replace(b"2026-03-01T10:15", start.encode()))
+    series = tmp_path / "series.csv"
+    series.write_text(f"start,io_rate\n{start},5\n")
+    with pytest.raises(ReportError, match=re.escape(f"line 2, column 1: start '{start}': expected")):
+        read_series(series)
+
+
+def test_times_of_a_frame_that_no_clock_shows_are_refused() -> None:
+    found = read(PLAIN).devices
+    for far in (2**62, -(2**62)):
+        with pytest.raises(ReportError, match=r"522A: start = .*: expected 1900"):
+            read(found.with_columns(start=pl.lit(far).cast(pl.Datetime("us"))))

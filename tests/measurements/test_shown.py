@@ -74,3 +74,12 @@ def test_what_other_commands_draw_is_left_to_them() -> None:
     ):
         found.plot()
     assert "<table" in of_answer(found, command="", sources=[]).html
+
+
+def test_a_number_without_upper_end_is_shown() -> None:
+    """Such as the mean of a histogram whose last class is open; all rows may be such."""
+    found = read(b"volume,io_rate,service_ms,queued\nV,755,1.3,1.84\n")
+    open_ended = read(found.devices.with_columns(queued_high=pl.lit(float("inf"))))
+    table = frame_table(open_ended.devices, "devices")
+    assert table.records()[0]["queued"] == 1.84
+    assert "queued" in MeasuredAnswer(open_ended).text()
