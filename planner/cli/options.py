@@ -272,7 +272,12 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _sparing_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of a command; a file that is read is not written over, even with `force`: nobody measures it again."""
+    """Values of a command; a file that is read is not written over, even with `force`: nobody measures it again.
+
+    Without `force` no file is written over.
+    """
+    if not values.get("force"):
+        return dict(values)
     written = {name: values[name] for name in OUTPUTS if isinstance(values.get(name), Path)}
     others = [
         value if isinstance(value, list) else [value] for name, value in values.items() if name not in OUTPUTS
