@@ -145,6 +145,10 @@ class _Processes:
     def _pool(self, count: int) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_end_with_parent)
 
+    def _submitted(self, pool: ProcessPoolExecutor, k: int) -> Future[Any]:
+        with _held_interrupts():
+            return pool.submit(self.function, self.parts[k])
+
     def _together(self) -> list[int]:
         """Work until nothing is left or a process dies; return the parts submitted at that time."""
         before = set(active_children())
@@ -154,8 +158,7 @@ class _Processes:
                 while self.waiting or out:
                     while self.waiting and len(out) < self.count:
                         k = self.waiting[0]
-                        with _held_interrupts():
-                            out[pool.submit(self.function, self.parts[k])] = k
+                        out[self._submitted(pool, k)] = k
                         self.waiting.popleft()
                     for future in wait(out, return_when=FIRST_COMPLETED).done:
                         self._collect(future, out[future])
@@ -184,9 +187,7 @@ class _Processes:
         for _ in range(ATTEMPTS - 1):  # the first attempt ran along with others
             with self._pool(1) as pool:
                 try:
-                    with _held_interrupts():
-                        future = pool.submit(self.function, self.parts[k])
-                    self._collect(future, k)
+                    self._collect(self._submitted(pool, k), k)
                     return
                 except BrokenProcessPool:
                     continue

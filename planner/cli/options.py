@@ -235,7 +235,7 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
-        _GIVEN.set(_sparing_inputs(values))
+        _keep_given(values)
 
         def said(name: str) -> Any:
             return readers[name](values.pop(name)) if name in readers else values.pop(name)
@@ -271,14 +271,10 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _sparing_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of a command; a file that is read is not written over, even with `force`: nobody measures it again.
-
-    Without `force` no file is written over.
-    """
-    if not values.get("force"):
-        return dict(values)
-    written = {name: values[name] for name in OUTPUTS if isinstance(values.get(name), Path)}
+def _keep_given(values: Mapping[str, Any]) -> None:
+    """Keep what was given; a file that is read is not written over, even with `force`: nobody measures it again."""
+    outputs = OUTPUTS if values.get("force") else ()  # without it nothing is written over
+    written = {name: values[name] for name in outputs if isinstance(values.get(name), Path)}
     others = [
         value if isinstance(value, list) else [value] for name, value in values.items() if name not in OUTPUTS
     ]
@@ -286,7 +282,7 @@ def _sparing_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
     for name, place in written.items():
         if any(_holds(each, place) for each in read):
             raise InputError(spelled(name), str(place), "another file than those that are read")
-    return dict(values)
+    _GIVEN.set(dict(values))
 
 
 def _holds(source: Path, place: Path) -> bool:

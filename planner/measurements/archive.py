@@ -301,16 +301,13 @@ def _refuse_strange(table: str, files: Sequence[Path]) -> None:
 def _strange(table: str, files: Sequence[Path]) -> str:
     """What is wrong with rows of these files, or nothing."""
     rows = scan_files(table, files)
-    kinds = [~pl.col(KIND).is_in(schema.KINDS)] if KIND in stored_columns(table) else []
-    wrong = [pl.col("start").dt.date().ne_missing(pl.col("date")), *kinds]
+    checks = {"rows of another day": pl.col("start").dt.date().ne_missing(pl.col("date"))}
+    if KIND in stored_columns(table):
+        checks["rows of no known kind"] = ~pl.col(KIND).is_in(schema.KINDS)
     try:
-        found = rows.select(each.any().alias(str(at)) for at, each in enumerate(wrong)).collect(
-            engine="streaming"
-        )
-        for is_wrong, problem in zip(
-            found.row(0), ("rows of another day", "rows of no known kind"), strict=False
-        ):
-            if is_wrong:
+        found = rows.select(wrong.any().alias(problem) for problem, wrong in checks.items())
+        for problem, wrong in found.collect(engine="streaming").row(0, named=True).items():
+            if wrong:
                 return problem
         schema.refuse_implausible(TABLES[table], restored(table, rows))
     except ReportError as error:

@@ -317,8 +317,12 @@ def _needed(observed: Observed, fitted: Fitted | FittedVolumes | None, no_alias:
         else:
             ends[0] = min(ends[0], observed.aliases + np.ceil(FEWER_NEEDED * off))
             ends[1] = max(ends[1], counts[0] + np.ceil(MORE_NEEDED * off))
-    bounded = np.clip([counts[0], *ends], least, most)
-    first, low, high = (int(count) if count <= MOST_ALIASES else None for count in bounded)
+    return _known(np.clip([counts[0], *ends], least, most))
+
+
+def _known(counts: Array) -> Needed:
+    """Counts that there are addresses for; None for more."""
+    first, low, high = (int(count) if count <= MOST_ALIASES else None for count in counts)
     return first, low, high
 
 
@@ -327,16 +331,12 @@ def _with_borrowed(observed: Observed, alone: Needed, no_alias: float) -> Needed
 
     These do, unless others borrow them. Fewer may, but nothing that was counted shows how many would be lent then.
     """
-    counts = np.array([MOST_ALIASES + 1 if count is None else count for count in alone])
     if observed.fail_fraction <= no_alias:
-        counts = np.minimum(counts, observed.aliases)
+        fewer: Needed = (observed.aliases,) * 3
     else:
-        with_loans = _needed(observed, fit(observed), no_alias)[:2]
-        counts[:2] = np.minimum(
-            counts[:2], [MOST_ALIASES + 1 if count is None else count for count in with_loans]
-        )
-    first, low, high = (int(count) if count <= MOST_ALIASES else None for count in counts)
-    return first, low, high
+        fewer = (*_needed(observed, fit(observed), no_alias)[:2], None)
+    counts = [[MOST_ALIASES + 1 if count is None else count for count in each] for each in (alone, fewer)]
+    return _known(np.min(counts, axis=0))
 
 
 def _through(fails: Array, observed: Observed) -> Array:

@@ -195,12 +195,16 @@ class StorageLimits(Answer):
         return {**Answer.to_dict(self), "notes": list(self.budget.notes)}
 
     @property
+    def exceeded(self) -> list[storage.StorageLimit]:
+        """Limits that the storage in use exceeds."""
+        return [limit for limit in self.limits if (limit.headroom_bytes or 0) < 0]
+
+    @property
     def headline(self) -> str:
         """How much can be in use, and which limit is met first; or which one is exceeded, a hard one before others."""
         first = self.binding
-        exceeded = [limit for limit in self.limits if (limit.headroom_bytes or 0) < 0]
-        if exceeded:
-            worst = min(exceeded, key=lambda limit: (limit.kind != "hard", limit is not first))
+        if self.exceeded:
+            worst = min(self.exceeded, key=lambda limit: (limit.kind != "hard", limit is not first))
             return (
                 f"{gigabytes(self.budget.in_use or 0)} of virtual storage in use exceed {worst.name}, a {worst.kind} "
                 f"limit of {gigabytes(worst.in_use_virtual_bytes)}; {storage.BEYOND[worst.kind]}."
@@ -225,8 +229,7 @@ class StorageLimits(Answer):
         exceeded = [
             f"{limit.name} is exceeded by {gigabytes(-(limit.headroom_bytes or 0))} "
             f"({limit.kind}: {storage.BEYOND[limit.kind]})."
-            for limit in self.limits
-            if (limit.headroom_bytes or 0) < 0
+            for limit in self.exceeded
         ]
         return (*exceeded, self._about_ptrm(), *self.budget.notes)
 

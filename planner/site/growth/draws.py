@@ -124,16 +124,11 @@ def draw_form(
     """Draws where shifts are of one size, or in proportion to the level; and the evidence of that."""
     model = linear(state, proportional=proportional)
     solutions = [solve(model, phi) for phi in PHIS]
-    candidates = [
-        AddedColumns.joined(
-            [step_candidates(model, solved, step_products(solved.white)), bend_candidates(model, solved)]
-        )
-        for solved in solutions
-    ]
+    steps = [step_candidates(model, solved, step_products(solved.white)) for solved in solutions]
+    bends = [bend_candidates(model, solved) for solved in solutions]
+    candidates = [AddedColumns.joined(both, axis=1) for both in zip(steps, bends, strict=True)]
     series, days = state.values.shape
-    odds = np.log(
-        np.repeat([PRIORS["step"].odds, EVERY * PRIORS["bend"].odds], [days, len(range(0, days, EVERY))])
-    )
+    odds = np.log(np.repeat([PRIORS["step"].odds, PRIORS["bend"].odds], [days, bends[0].gain.shape[1]]))
     weights = np.empty((series, len(PHIS), 1 + odds.size))
     for index, (solved, found) in enumerate(zip(solutions, candidates, strict=True)):
         weights[:, index, 0] = solved.evidence

@@ -7,13 +7,13 @@ product is linearized about the last estimate and fitted by generalized least sq
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
-from planner.results import Array, Flags, Integers
+from planner.results import Array, ArrayFields, Flags, Integers
 
 YEAR: Final = 365.25  # days
 STEPS: Final = 6  # certain level shifts of one series
@@ -32,7 +32,7 @@ DRIFT: Final = 0.5  # a year, of the factor of a weekday less busy than the busi
 
 
 class ChangePrior(NamedTuple):
-    """What is believed of a kind of change: its odds on a day, and the standard deviation of its size in levels."""
+    """What is believed of a kind of change: odds of a candidate, and the standard deviation of its size in levels."""
 
     odds: float
     size: float
@@ -43,7 +43,7 @@ PRIORS: Final = {
     "step": ChangePrior(1 / 600, 0.3),  # a level shift
     "pulse": ChangePrior(1 / 300, 0.5),  # a day unlike the others: a holiday, an outage
     "spell": ChangePrior(1 / 5000, 0.5),  # such days in a row, of each length
-    "bend": ChangePrior(1 / 10000, 0.3),  # growth that stops, begins or changes; its size in levels a year
+    "bend": ChangePrior(EVERY / 10000, 0.3),  # growth that stops or changes, by levels a year
     "month": ChangePrior(1 / 20, 0.3),  # each form of a month end, once for a series
 }
 
@@ -421,7 +421,7 @@ def further(state: SeriesState) -> dict[str, Array]:
         found["base"].append(own)
         steps = step_products(solved.white)
         found["step"].append(own + step_candidates(model, solved, steps).gain)
-        found["bend"].append(own + bend_candidates(model, solved).gain + np.log(EVERY))
+        found["bend"].append(own + bend_candidates(model, solved).gain)
         found["pulse"].append(own + pulse_gains(model, solved))
         rho = correlation(model.rows, phi)
         white = (ends - rho[:, None, :] * lagged) * (model.rows.there / np.sqrt(1 - rho**2))[:, None, :]
@@ -438,8 +438,8 @@ def further(state: SeriesState) -> dict[str, Array]:
 StepProducts = tuple[Array, Array, Array]  # what `step_products` gives
 
 
-@dataclass(slots=True)
-class AddedColumns:
+@dataclass(frozen=True, slots=True, eq=False)
+class AddedColumns(ArrayFields):
     """One more column, at each day or of each form: how far it raises the evidence, and its coefficient."""
 
     gain: Array  # (series, candidates) log Bayes factor
@@ -447,13 +447,6 @@ class AddedColumns:
     mean: Array  # (series, candidates)
     precision: Array  # (series, candidates) over the noise variance
     rest: Array  # (series, candidates) residual sum of squares
-
-    @classmethod
-    def joined(cls, parts: Sequence[AddedColumns]) -> AddedColumns:
-        """Candidates of several kinds, one after the other."""
-        return cls(
-            *(np.concatenate([getattr(part, item.name) for part in parts], axis=1) for item in fields(cls))
-        )
 
 
 def weigh(
@@ -482,8 +475,7 @@ def step_candidates(model: Linear, solved: Solved, steps: StepProducts) -> Added
     products, norm, _ = steps
     found = weigh(model, solved, products, norm, PRIORS["step"].size)
     there = model.rows.there
-    found.gain = np.where(there & (model.rows.gap > 0), found.gain, -np.inf)
-    return found
+    return replace(found, gain=np.where(there & (model.rows.gap > 0), found.gain, -np.inf))
 
 
 def bend_candidates(model: Linear, solved: Solved) -> AddedColumns:
@@ -500,8 +492,7 @@ def bend_candidates(model: Linear, solved: Solved) -> AddedColumns:
     growth = np.maximum(solved.mean[:, 1] ** 2 - variance, 0.0)  # all of a growth may stop
     size = np.sqrt(PRIORS["bend"].size ** 2 + growth)[:, None]
     found = weigh(model, solved, products, np.maximum(norm, 0.0), size)
-    found.gain = np.where(there[:, ::EVERY] & (begin > 0), found.gain, -np.inf)
-    return found
+    return replace(found, gain=np.where(there[:, ::EVERY] & (begin > 0), found.gain, -np.inf))
 
 
 def step_products(white: Whitened) -> StepProducts:
