@@ -184,7 +184,7 @@ def outcome_of(case: SystemScenarios) -> SystemFigures:
         pairs = zip(found.loads, whole.loads(found.rates), strict=True)
         found = replace(found, loads=[np.where(stopped == "", *pair) for pair in pairs])
         for volume, solved in zip(whole.volumes, loop.volumes, strict=True):
-            volume.update(whole.cycles, found.rates, volume.service)
+            volume.update(whole.cycles, found.rates, whole.alone())
             volume.solved = solved.solved
     return _figures(case, storage, every, whole, found, stopped)
 
@@ -418,7 +418,7 @@ def _bounds(
     at_random = sum((c.rate * units[c.name] for c in telling if c.opened), np.zeros(len(case)))
     with np.errstate(divide="ignore", invalid="ignore"):
         if waits:
-            times = {v.name: v.service for v in loop.volumes}
+            times = loop.alone()
             found[ONE_WAIT] = sum(
                 (c.requesters * units[c.name] / c.alone(loop.groups, times) for c in waits), at_random
             )

@@ -23,6 +23,7 @@ from planner.system.description import BROUGHT, MEASURED_AT, PER_PAGE, Entry, Sy
 COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
 WAITS: Final = ("queue_length", "wait", "response")
 OF_PROCESSORS: Final = ("virtual processors", "processors")  # bounds by processor times
+UNLIKE: Final = 0.04  # nine in ten figures of unlike guests on one volume are as near to the product form
 NINETY: Final = 1.6448536269514722  # standard deviations of a normal distribution to that end
 COUPLED: Final = "system-xiv-serialized"  # whose error is that of the coupled model
 # Processor times of a mode that was not measured: none at all, up to this many times the known.
@@ -570,6 +571,9 @@ def model_error_of(system: System) -> float:
         errors.append(_error(system.models.get(COUPLED) or library.read_model(COUPLED)))
     if system.of("volumes"):
         errors.append(NINETY * 0.02)  # of the model of volumes and pools, where no model says more
+    users = [guest.word("io_to") for guest in system.of("guests") if guest.word("io_to")]
+    if len(set(users)) < len(users):
+        errors.append(UNLIKE)
     errors += [_error(model) for model in system.models.values() if model.kind in {"pool", "volume"}]
     return max(errors, default=0.0)
 

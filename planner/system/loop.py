@@ -128,15 +128,15 @@ class Loop:
     def run(self) -> Loads:
         """Throughput of every class, and what the stations hold, of scenarios that were checked."""
         pools = by_key(((group.pool, group.pool or group.name), group) for group in self.volumes)
-        self.times = {group.name: group.service for group in self.volumes}
+        self.times = self.alone()
         found, moved = self._network(None), np.inf
         for _ in range(ROUNDS):
             before = self.times
             for group in self.volumes:
-                group.update(self.cycles, found.rates, before[group.name])
+                group.update(self.cycles, found.rates, before)
             for together in pools.values():
                 solve_volumes(together)
-            self.times = {group.name: group.solved["time"] for group in self.volumes}
+            self.times = {name: time for group in self.volumes for name, time in group.times().items()}
             pairs = [(self.times[name], old) for name, old in before.items()]
             pairs += zip(self.loads(found.rates), found.loads, strict=True)
             moved = max((float(_changes(now, old).max()) for now, old in pairs), default=0.0)
@@ -144,6 +144,12 @@ class Loop:
                 return found
             found = self._network(found)
         raise ConvergenceError("the loop of volumes, paging and processors", moved, ROUNDS)
+
+    def alone(self) -> dict[str, Array]:
+        """Time of an I/O of each cycle that finds its volume idle [s]."""
+        return {
+            c.name: group.service for group in self.volumes for c in self.cycles if group.name in c.volumes
+        }
 
     def check(self) -> None:
         """Open transfers and I/Os need room, guests that wait for nothing some time of their own."""
@@ -153,7 +159,7 @@ class Loop:
             refuse(group.other >= most, why, other=group.other, name=group.name, most=most)
         for volume in self.volumes:
             volume.check()
-        nothing = {volume.name: np.zeros(len(self.processors)) for volume in self.volumes}
+        nothing = {cycle.name: np.zeros(len(self.processors)) for cycle in self.cycles}
         for cycle in self.cycles:
             endless = (cycle.requesters > 0) & (cycle.alone(self.groups, nothing) <= 0)
             why = "nothing that guests[{name}] do but their I/Os takes time; a touch, io or think_time above 0 does"

@@ -18,6 +18,7 @@ from planner.queueing.pools.stability import most_in_overload
 from planner.results import Array, Flags, Integers
 from planner.system.description import Entry
 
+ALIKE: Final = 1e-13  # change of the share of time that requesters are at a volume, at which it is known
 NEARLY: Final = 1 - 1e-9  # share of a station that open requests may take while a root is sought
 LOADS: Final = 1 - np.geomspace(1.0, 0.05, 10)[1:]  # of its limit: random arrivals at a pool are solved there
 
@@ -68,10 +69,13 @@ class Cycle:
     virtual_processors: Array
 
     def elsewhere(self, times: Mapping[str, Array]) -> Array:
-        """Time of a unit that needs no station of the network: think time, volumes, dedicated processors [s]."""
+        """Time of a unit that needs no station of the network: think time, volumes, dedicated processors [s].
+
+        `times` of an I/O are by name of the cycle.
+        """
         time = self.think + (self.own_time + self.charged_time) * self.dedicated
-        for name, visits in self.volumes.items():
-            time = time + visits * times[name]
+        for visits in self.volumes.values():
+            time = time + visits * times[self.name]
         return np.asarray(time)
 
     def alone(self, groups: Iterable[PagingGroup], times: Mapping[str, Array]) -> Array:
@@ -205,6 +209,12 @@ class VolumeGroup:
     flow: Array = field(default_factory=lambda: np.zeros(0))
     solved: dict[str, Array] = field(default_factory=dict)
     _parts: tuple[Array, ...] = ()
+    # Of the guests, by group: requesters, I/Os a second, time from the end of an I/O to the next.
+    _names: list[str] = field(default_factory=list)
+    _people: Array = field(default_factory=lambda: np.zeros((0, 1)))
+    _flows: Array = field(default_factory=lambda: np.zeros((0, 1)))
+    _think: Array = field(default_factory=lambda: np.zeros((0, 1)))
+    _mean_think: Array = field(default_factory=lambda: np.zeros(1))
 
     def capacity(self) -> Array:
         """I/Os that volumes and aliases carry at most [1/s]; aliases of a pool as if nobody else used them."""
@@ -227,16 +237,49 @@ class VolumeGroup:
             most = self.count * each
             refuse(self.rate >= most, why, rate=self.rate, name=self.name, most=most)
 
-    def update(self, cycles: Sequence[Cycle], rates: Array, response: Array) -> None:
+    def update(self, cycles: Sequence[Cycle], rates: Array, times: Mapping[str, Array]) -> None:
         """Take what the rest of the system leaves of each cycle, where an I/O took so long; rates by cycle."""
-        users = [(rates[:, k], c) for k, c in enumerate(cycles) if self.name in c.volumes]
-        nobody = np.zeros(len(self.count))
-        people = sum((c.requesters for _, c in users), nobody)
-        flow = sum((rate * c.volumes[self.name] for rate, c in users), nobody)
+        users = [c for c in cycles if self.name in c.volumes]
+        flows = [rates[:, k] * c.volumes[self.name] for k, c in enumerate(cycles) if self.name in c.volumes]
+        self._people = np.reshape([c.requesters for c in users], (-1, len(self.count)))
+        self._flows, times_now = np.reshape([flows, [times[c.name] for c in users]], (2, *self._people.shape))
+        people, flow, present = (each.sum(0) for each in (self._people, self._flows, self._flows * times_now))
         self.flow = self.rate if self.opened else flow
         with np.errstate(divide="ignore", invalid="ignore"):
-            think = np.where(flow > 0, np.maximum(people / flow - response, 0.0), np.inf)
+            own = np.where(self._flows > 0, np.maximum(self._people / self._flows - times_now, 0.0), np.inf)
+            think = np.where(flow > 0, np.maximum((people - present) / flow, 0.0), np.inf)
+        self._think, self._mean_think, self._names = own, think, [c.name for c in users]
         self._parts = self._dealt(people, think)
+
+    def times(self) -> dict[str, Array]:
+        """Time of an I/O by cycle [s]: as long as those make it that it meets, the others without its own requester.
+
+        That is the arrival theorem; equal requesters, as they were solved, say how long one that is met makes it.
+        """
+        found, people = self.solved, self._people.sum(0)
+        if len(self._names) == 1:
+            return {self._names[0]: found["time"]}
+        late = found["time"] - self.service
+        met = found["transfers"] * self.count * found["time"] * (1 - 1 / np.maximum(people, 1.0))
+        each = np.where(met > 0, late / np.where(met > 0, met, 1.0), 0.0)
+        alike = self._present(people[None] - 1, self._mean_think[None], each)
+        each = np.where(alike > 0, late / np.where(alike > 0, alike, 1.0), 0.0)
+        known = {}
+        for k, name in enumerate(self._names):
+            others = np.array(self._people)
+            others[k] -= 1
+            known[name] = self.service + each * self._present(others, self._think, each)
+        return known
+
+    def _present(self, people: Array, think: Array, each: Array) -> Array:
+        """I/Os at the volumes of groups of requesters; `each` is how much longer an I/O takes for one that it meets."""
+        people, here = np.maximum(people, 0.0), np.zeros_like(think)
+        for _ in range(1000):
+            times = self.service + each * np.maximum((people * here).sum(0) - here, 0.0)
+            before, here = here, np.where(np.isfinite(think), times / (think + times), 0.0)
+            if np.max(np.abs(here - before), initial=0.0) <= ALIKE:
+                break
+        return np.asarray((people * here).sum(0))
 
     def _dealt(self, people: Array, think: Array) -> tuple[Array, ...]:
         """Volumes, requesters, think time and I/O rate of the volumes with one more requester and of the others."""
@@ -250,11 +293,17 @@ class VolumeGroup:
 
     def station(self) -> dict[str, Array]:
         """One volume, as a listing shows it: the gap of a device counts neither as service nor as queue."""
-        found = self.solved
+        found, times = self.solved, self.times()
+        transfers, queued = found["transfers"], found["queued"]
+        if len(times) > 1:  # each group of guests has times of its own
+            late = (self._flows * (np.stack([*times.values()]) - self.service)).sum(0)
+            alike = transfers * self.count * (found["time"] - self.service)
+            queued = queued * np.where(alike > 0, late / np.where(alike > 0, alike, 1.0), 1.0)
+            transfers = self.flow / self.count
         share = self.aliases / self.count if self.pool else self.aliases
         return of_one(
-            self.count, self.capacity() / self.count, found["transfers"], found["queued"], found["service"],
-            found["served"] / (1 + share),
+            self.count, self.capacity() / self.count, transfers, queued, found["service"],
+            transfers * found["service"] / (1 + share),
         )  # fmt: skip
 
 
