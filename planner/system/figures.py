@@ -366,8 +366,8 @@ class _ScenarioResult:
     def _station(self, name: str, row: Mapping[str, Array], known: str) -> dict[str, Number]:
         """One device: transfers up to what it carries, and what waits for it."""
         paging = name in {group.name for group in self.system.of("paging")}
-        # Of volumes as `planner.devices.pool.FIGURES` has it.
-        size = {} if paging else {"queue_length": row["transfers"] * row["response"], "wait": row["response"]}
+        # As `planner.devices.pool.FIGURES` has it: a wait is the difference of two times, each as good as the model.
+        size = {"queue_length": row["transfers"] * row["response"], "wait": row["response"]}
         return {
             "transfers": self.interval(
                 row["transfers"], known if paging else "predicted", model_error=True, most=self.end(row["capacity"]),

@@ -533,3 +533,13 @@ def test_unlike_guests_on_one_volume_are_within_their_ranges() -> None:
     assert np.mean(within) > 0.9
     assert np.median(off) < 0.004
     assert np.quantile(off, 0.9) < 0.04
+
+
+def test_a_wait_is_known_as_well_as_the_response_it_is_a_part_of() -> None:
+    """Between them lies the service time, which is given; a range in proportion to a short wait missed simulations."""
+    paging = model.solve(
+        BASE.replace("= 2.0\ncp", "= 2.000000000\ncp").replace("_ms = 2.0", "_ms = 2.000000000")
+    ).found.stations["p"]
+    wait, response = paging["wait"], paging["response"]
+    assert response.value - wait.value == pytest.approx(2e-3)
+    assert wait.high - wait.value == pytest.approx(response.high - response.value, rel=0.05)
