@@ -368,7 +368,7 @@ def test_many_pools_are_solved_together_and_each_at_few_counts(
 
     monkeypatch.setattr(pool_module, "solve_pools", counting)
     sized = size([(run,) for run in runs], DEVICE, Target(), [0.0] * len(runs))
-    assert [each.__dict__.get("count") for each in sized if isinstance(each, SizedPool)].count(None) == 0
+    assert [each.found_count for each in sized if isinstance(each, SizedPool)].count(None) == 0
     assert len(rounds) <= 12 and max(rounds) == len(runs)
     assert sum(rounds) <= 6 * len(runs)
 
