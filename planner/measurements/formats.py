@@ -51,8 +51,8 @@ STANDARD_INPUT: Final = "-"
 HEAD: Final = 65_536  # bytes that tell what a file is
 WANTED: Final = (
     "expected measurements: DEVICE (FCX108) or DSPACESH (FCX134) listings, z/VM monitor data, volume or supply "
-    "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat -x, statistics of the DASD driver of "
-    "Linux, or a table of volumes with the columns device or volume, io_rate and service_ms"
+    "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat -x, sar -d, statistics of the DASD "
+    "driver of Linux, or a table of volumes with the columns device or volume, io_rate and service_ms"
 )
 
 
