@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from planner import queueing, sizing
-from planner.demand import Candidate, DeviceModel, Target
+from planner.demand import DeviceModel, SteadyDemand, Target
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError, InputError, PlannerError
 from planner.measurements import Run, intervals, pool_runs, read
@@ -43,9 +43,9 @@ def read_as(run: Run, target: Target | None = None) -> SizedPool:
     return found
 
 
-def candidate(run: Run) -> Candidate:
+def candidate(run: Run) -> SteadyDemand:
     """Its preferred demand."""
-    return read_as(run).candidates[0]
+    return read_as(run).demands[0]
 
 
 def measured(pools: list[Run]) -> list[sizing.MeasuredPool]:
@@ -95,7 +95,7 @@ def test_open_volumes_ask_at_their_own_rates(tmp_path: Path) -> None:
     (run,) = runs_of(
         tmp_path, "pool,volume,io_rate,service_ms", *(f"1,{k},{rate},1.3" for k, rate in enumerate(rates))
     )
-    (only,) = read_as(run).candidates
+    (only,) = read_as(run).demands
     people, _, arrival_rate, service = each_volume(only.pool)
     assert sorted(arrival_rate) == pytest.approx(rates, rel=0.035)  # 300 and 320 within the digits of 1.3
     assert service == pytest.approx(SERVICE)

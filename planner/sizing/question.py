@@ -326,7 +326,7 @@ def aliases(
     if "service" in numbers:
         measured = with_service(measured, quantity(numbers["service"], "time", "service"))
     asked = replace(
-        question, every=_intervals(measured, membership, named), notes=measured.notes, missing=measured.missing,
+        question, intervals=_intervals(measured, membership, named), notes=measured.notes, missing=measured.missing,
         allowed=allow_missing, one_source=archive or len(sources) == 1, exclude=_devices(exclude, "exclude"),
         means=which == MEAN,
     )  # fmt: skip
@@ -363,23 +363,23 @@ def _at(measured: Measured, which: str | None) -> Measured:
 def _intervals(measured: Measured, membership: Membership | None, named: str) -> list[Rows]:
     """Intervals of one system, of which the members of pools, where they are said, were measured."""
     refuse_several(measured.devices["system"].unique())
-    every = intervals(measured)
-    if not every:
+    found = intervals(measured)
+    if not found:
         raise measured.without("devices or volumes")
     if membership is None:
-        return every
-    if not any(name in membership.members for rows in every for name in rows.names):
+        return found
+    if not any(name in membership.members for rows in found for name in rows.names):
         some = ", ".join(list(membership.members)[:3])
         there = f"devices of {named} among its members; it names {some}"
         raise InputError("members", str(membership.path), there)
-    return every
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
 class AliasQuestion:
     """What is asked of every volume or pool: model, target, growth, what is shown, how much I/Os are `joined`.
 
-    Of files `every` interval, whether they are of `one_source` and `means`; rows `missing`, `allowed` if known.
+    Of files all `intervals`, whether they are of `one_source` and `means`; rows `missing`, `allowed` if known.
     """
 
     device_model: DeviceModel
@@ -388,7 +388,7 @@ class AliasQuestion:
     floor: float
     curves: bool
     joined: float | None
-    every: Sequence[Rows] = ()
+    intervals: Sequence[Rows] = ()
     notes: Sequence[str] = ()
     missing: Sequence[Missing] = ()
     allowed: bool = False
@@ -443,7 +443,7 @@ class AliasQuestion:
     @cached_property
     def names(self) -> set[str]:
         """Devices, and labels of volumes without a number, of all intervals."""
-        return {name for rows in self.every for name in rows.names}
+        return {name for rows in self.intervals for name in rows.names}
 
     def taken(self, rows: Rows, only: Devices | None) -> Flags:
         """Rows that are volumes asked for, with I/O or without."""
@@ -457,7 +457,7 @@ class AliasQuestion:
             rates = rows.numbers["io_rate"].value[self.taken(rows, only)]
             return bool((np.nan_to_num(rates, nan=1.0) > 0).any())
 
-        found = [(rows, self.one_source or rows.file, busy(rows)) for rows in self.every]
+        found = [(rows, self.one_source or rows.file, busy(rows)) for rows in self.intervals]
         there = {source for _, source, is_busy in found if is_busy}
         return [rows for rows, source, is_busy in found if is_busy or source not in there]
 
@@ -505,7 +505,7 @@ def _kind(measured: Measured, *of_a_pool: object) -> str:
 
 def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | VolumesAnswer:
     """Each volume with aliases of its own; one alone is answered in full."""
-    own, shared = without_pooled(asked.every) if only is None else (asked.every, [])
+    own, shared = without_pooled(asked.intervals) if only is None else (asked.intervals, [])
     if shared:
         names = ", ".join(shared[:3]) + (", ..." if len(shared) > 3 else "")  # noqa: PLR2004
         left = f"In pools, hence left out: {counted(len(shared), 'volume')} ({names}); ask `planner aliases pool`."
@@ -514,7 +514,7 @@ def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | Volume
     there = {rows.names[k] for rows in own for k in np.flatnonzero(asked.taken(rows, only))}
     measured = by_key(
         (run.name, (asked.source(rows), asked.declared(run)))
-        for rows in replace(asked, every=own).with_io(only)
+        for rows in replace(asked, intervals=own).with_io(only)
         for run in volume_runs(rows, only, asked.exclude)
     )
     if idle := there - {*measured}:
@@ -570,15 +570,15 @@ def _pools(
     name: str | None,
 ) -> AliasAnswer | Subsystem:  # fmt: skip
     """One pool in full, or a row for each of several."""
-    if shared is not None and all(rows.of_kind(VOLUME).all() for rows in asked.every):
+    if shared is not None and all(rows.of_kind(VOLUME).all() for rows in asked.intervals):
         raise InputError("aliases", shared.text, "it with a listing only; a table has aliases in its columns")
     pools: dict[str, MeasuredPool] = {}
     measured: dict[str, list[tuple[str, Run | None, int]]] = {}  # with the number of volumes that have rows
     said: dict[str, None] = {}
     lost: dict[str, ReportError] = {}
-    of_name = asked if name is None else replace(asked, every=of_pool(asked.every, name))
-    every = of_name.with_io(bases)
-    for rows, unnamed in zip(every, pool_names(every, bases, asked.exclude), strict=True):
+    of_name = asked if name is None else replace(asked, intervals=of_pool(asked.intervals, name))
+    busy = of_name.with_io(bases)
+    for rows, unnamed in zip(busy, pool_names(busy, bases, asked.exclude), strict=True):
         found, remarks, refused = _pools_of(rows, bases, shared, asked.exclude, unnamed)
         said |= dict.fromkeys(remarks)
         lost = refused | lost

@@ -14,7 +14,7 @@ import numpy as np
 from planner.demand import DeviceModel, Target
 from planner.demand.drawn_pool import PoolRow
 from planner.demand.pooled import PoolInUse
-from planner.demand.steady import Candidate
+from planner.demand.steady import SteadyDemand
 from planner.devices import Performance
 from planner.errors import InfeasibleError, PlannerError
 from planner.interval import Interval
@@ -55,13 +55,13 @@ class ReadCache:
     """What was read of measurements, by their `id`: asked again with another growth, they are not read again.
 
     All of one model and target: `runs` beside the same with their volumes in order, `rows` of pools, pools `in_use` as
-    they were read, and steady `candidates`, all or the preferred one.
+    they were read, and `steady` demands, all or the preferred one.
     """
 
     runs: dict[int, tuple[Run, Run]] = field(default_factory=dict)
     rows: dict[int, PoolRow] = field(default_factory=dict)
     in_use: dict[int, PoolInUse] = field(default_factory=dict)
-    candidates: dict[tuple[int, bool], list[Candidate]] = field(default_factory=dict)
+    steady: dict[tuple[int, bool], list[SteadyDemand]] = field(default_factory=dict)
 
 
 class Sized(ABC):

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from planner import measurements
-from planner.demand import DeviceModel, candidates_of_pool
+from planner.demand import DeviceModel, steady_demands
 from planner.demand.drawn_pool import joined
 from planner.errors import InputError
 from planner.interval import Interval
@@ -159,8 +159,8 @@ def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
         pooled, count = runs[0].pool, sum(run.bases for run in runs)
         run = runs[0] if pooled else _mean_volume(runs)
         # As `planner aliases` reads it, by the same model.
-        demand = candidates_of_pool(run, own := with_time_for_gap(device_model, (run,)))[0].pool
-        station = {"service_time_ms": _milliseconds(demand.service_time), "model": DEFAULT_MODEL}
+        ((demand, *_),) = steady_demands([run], own := with_time_for_gap(device_model, (run,)))
+        station = {"service_time_ms": _milliseconds(demand.pool.service_time), "model": DEFAULT_MODEL}
         if own is not device_model:
             station["redrive_time_ms"] = _milliseconds(own.redrive_time)
         name = group if pooled or not aliases else f"{group} with {counted(aliases, 'alias', 'aliases')}"
@@ -168,7 +168,7 @@ def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield "pool", {"name": name, "aliases": aliases, **station}
         of_volumes = {"pool": name} if pooled else {"aliases": aliases or None, **station}
         yield "volumes", {"name": f"{name} volumes", "count": count, **of_volumes}
-        (part,) = demand.classes
+        (part,) = demand.pool.classes
         asks: dict[str, Any] = {
             "io_rate": f"{part.arrival_rate:.4g}",
             "io_time_us": None,

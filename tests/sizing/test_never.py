@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 
 import planner
-from planner.demand import Candidate, DeviceModel, Target
+from planner.demand import DeviceModel, SteadyDemand, Target
 from planner.devices import Pool, VolumeClass
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.sizing.answer import AliasAnswer
-from planner.sizing.pool import SizedPool, count_together, grow_together
+from planner.sizing.pool import ReadPool, SizedPool
 
 GROWTH = (0.0, 0.0, 0.1, 0.3, 0.5)
 
@@ -158,7 +158,7 @@ def test_a_demand_that_never_waits_needs_one_more_where_the_measurement_did() ->
         io_rate=Interval.around(np.full(2, 100.0), 0.05), service=Interval.around(np.full(2, 2e-3), 5e-6),
         queued=Interval.around(np.full(2, 0.3), 0.005),
     )  # fmt: skip
-    one = Candidate(
+    one = SteadyDemand(
         pool=Pool(
             classes=(VolumeClass(volumes=2, population=1, think_time=8e-3),),
             service_time=2e-3,
@@ -167,7 +167,5 @@ def test_a_demand_that_never_waits_needs_one_more_where_the_measurement_did() ->
         ),
         residual=0.0,
     )
-    sized = SizedPool((run,), device_model, Target(), 0.0, candidates=[one])
-    grow_together([sized])
-    count_together([sized])
+    (sized,) = SizedPool.made([ReadPool((run,), 0.0, [one], (), None)], device_model, Target())
     assert sized.count == 3
