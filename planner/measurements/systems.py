@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.errors import InputError
-from planner.measurements.observed import joined, run_of
+from planner.measurements.observed import run_of, run_of_shared
 from planner.measurements.rows import Devices, Rows, shown
 from planner.measurements.run import Run
 from planner.render import counted
@@ -117,7 +117,7 @@ def _volume(rows: Rows, base: int) -> Run:
         return run_of(rows[[base]], name, pool=False, aliases=int(np.nan_to_num(rows.pool_aliases[base])))
     own = np.flatnonzero(rows.of_kind(CLASSIC_ALIAS) & (rows.words["alias_of"].astype(str) == name))
     members = rows[np.concatenate([[base], own]).astype(np.int64)]
-    return joined(members, name, bases=1, pool=False)
+    return run_of_shared(members, name, bases=1, pool=False)
 
 
 def pool_runs(
@@ -319,7 +319,7 @@ def _listed_pool(rows: Rows, name: str, volumes: Integers, used: Integers, absen
         return None
     members = rows[np.concatenate([busy, _by_name(rows, used)])]
     idle = len(volumes) - len(busy)
-    return joined(members, name, bases=len(busy), pool=True, idle=idle, absent=absent)
+    return run_of_shared(members, name, bases=len(busy), pool=True, idle=idle, absent=absent)
 
 
 def _working(rows: Rows, volumes: Integers) -> Integers:

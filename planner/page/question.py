@@ -215,7 +215,7 @@ def report(
     ]  # fmt: skip
     with naming_damage(asked.files):
         volumes = volumes_of(there.devices) if there.rows else None
-    whole = joined(
+    whole = report_of(
         parts, [each.answer for each in found], command=command, title=title, sources=sources, volumes=volumes,
     )  # fmt: skip
     said = [f"{each.system}: " * (each.system is not None) + each.answer.headline for each in found]
@@ -445,7 +445,7 @@ def _remarks(answered: int, growth: Sequence[float], failed: Sequence[Failed]) -
     return tuple(found)
 
 
-def joined(
+def report_of(
     parts: Sequence[Part], answers: Sequence[Answer], *, command: str, sources: Sequence[Path],
     title: str | None = None, volumes: Volumes | None = None,
 ) -> Report:  # fmt: skip
@@ -491,4 +491,4 @@ def of_answer(answer: Answer, *, command: str, sources: Sequence[Path]) -> Repor
     if isinstance(answer, (Subsystem, SiteAnswer)) and answer.device_model is not None:
         found = _further(answer, PageQuestion(target=answer.target))
     part = part_of(answer, "p0", full=found.full, remarks=found.remarks)
-    return joined([part], [answer], command=command, sources=sources)
+    return report_of([part], [answer], command=command, sources=sources)

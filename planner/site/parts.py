@@ -26,7 +26,7 @@ from planner.reports.membership import Membership, Role, share_together
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.zos import with_aliases, with_most_used
 from planner.sizing.gaps import Gaps, gaps, refuse_unknown_pool
-from planner.sizing.wording import joined_words
+from planner.sizing.wording import together_words
 
 DEFAULT_MEET: Final = 0.99
 NAMED: Final = 4  # devices of a message
@@ -293,7 +293,7 @@ def check_together(share: float | None, groups: Iterable[Group]) -> tuple[str, .
             share,
             "it for pools: a volume with aliases of its own has no others that its I/Os come with",
         )
-    return (f"{joined_words(share)[:-1]}, in every pool.",)
+    return (f"{together_words(share)[:-1]}, in every pool.",)
 
 
 def is_shared(path: Path | str) -> bool:
@@ -338,7 +338,7 @@ def _shared_part(
     rows: pl.LazyFrame, ssid: str, members: tuple[tuple[str, str], ...], asked: Mapping[str, Any]
 ) -> tuple[SitePart, list[str]]:
     """Pools that are one control unit, as a part of its own, and a note of what that leaves out."""
-    group, frame, shares, left_out = joined(rows, ssid, members)
+    group, frame, shares, left_out = of_control_unit(rows, ssid, members)
     apart = "that not all of its systems measured, from the same begin to the same end,"
     note = f"{group.words}: {left_out} intervals {apart} are left out."
     frame = choose.rows_of(frame.lazy(), [group])
@@ -358,7 +358,7 @@ def check_members(shared: Shared, groups: list[Group], path: Path | str) -> None
                 )  # fmt: skip
 
 
-def joined(
+def of_control_unit(
     frame: pl.LazyFrame, ssid: str, members: tuple[tuple[str, str], ...]
 ) -> tuple[Group, pl.DataFrame, dict[str, float], int]:
     """Rows of several systems as one, where all measured an interval: rates added, times averaged; how many did not."""

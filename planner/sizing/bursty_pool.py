@@ -256,8 +256,8 @@ def size_bursty_pools(
 
 def all_at_once(pool: DrawnPool, target: Target, least: int) -> int:
     """Aliases that a pool needs if the bursts of all its volumes come together, never fewer than if they do not."""
-    joined = pool.all_at_once()
-    rows = joined.predict(np.arange(joined.queues.shape[0]))
+    at_once = pool.all_at_once()
+    rows = at_once.predict(np.arange(at_once.queues.shape[0]))
     met = target.met(rows.rate, rows.service, rows.queue, rows.no_alias, rows.waits)
     return max(int(np.argmax(met)) if met.any() else met.size - 1, least)
 

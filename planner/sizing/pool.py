@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from planner.demand import Candidates, DeviceModel, SteadyDemand, Target, read_volumes, steady_demands
-from planner.demand.drawn_pool import joined
+from planner.demand.drawn_pool import all_volumes
 from planner.demand.kinds import COARSE, POISSON, STEADY
 from planner.demand.pooled import read_pools
 from planner.demand.priors import FAR_FROM_SATURATED
@@ -488,7 +488,7 @@ def _read_steady(
     steady = [True] * len(cases)
     for k, runs in enumerate(cases):
         known = [run for run in runs if run.queue_known]
-        if known and known[-1].joined:
+        if known and known[-1].come_together:
             steady[k] = False
             continue
         run = min(known, key=lambda each: each.aliases, default=None)
@@ -498,7 +498,7 @@ def _read_steady(
             ((preferred, *_),) = steady_demands([run], device_model)
             steady[k] = run.total_queue.value <= 0 or preferred.fits
     if unshared:
-        columns, parts = joined([each[:3] for each in unshared.values()])
+        columns, parts = all_volumes([each[:3] for each in unshared.values()])
         calm, saturated = steady_volumes(*columns, device_model=device_model)
         for k, part in zip(unshared, parts, strict=True):
             # Nobody knows what a volume that never idles would ask for, unless another row shows it.
@@ -607,7 +607,7 @@ def _alone(
     """Without aliases each volume is read for itself; volumes that the digits cannot tell apart, as their mean."""
     if not unshared:
         return []
-    columns, parts = joined([each[:3] for each in unshared])
+    columns, parts = all_volumes([each[:3] for each in unshared])
     read = read_volumes(*columns, device_model=device_model, layout=COARSE.only(STEADY))
     order, many = _fitting(read)
     found = []

@@ -297,7 +297,7 @@ def aliases(
     share = units.share(growth, "growth")
     question = AliasQuestion(
         device_model=DeviceModel.from_model(model), target=target, growth=share, floor=checked_floor(floor),
-        curves=curves, joined=share_together(together),
+        curves=curves, together=share_together(together),
     )  # fmt: skip
     if source is None:
         of_files = {
@@ -377,7 +377,7 @@ def _intervals(measured: Measured, membership: Membership | None, named: str) ->
 
 @dataclass(frozen=True, kw_only=True)
 class AliasQuestion:
-    """What is asked of every volume or pool: model, target, growth, what is shown, how much I/Os are `joined`.
+    """What is asked of every volume or pool: model, target, growth, what is shown, how much I/Os come `together`.
 
     Of files all `intervals`, whether they are of `one_source` and `means`; rows `missing`, `allowed` if known.
     """
@@ -387,7 +387,7 @@ class AliasQuestion:
     growth: float
     floor: float
     curves: bool
-    joined: float | None
+    together: float | None
     intervals: Sequence[Rows] = ()
     notes: Sequence[str] = ()
     missing: Sequence[Missing] = ()
@@ -432,13 +432,13 @@ class AliasQuestion:
 
     def declared(self, run: Run) -> Run:
         """A measurement with how much its bursts come together, where that was said."""
-        if self.joined is None:
+        if self.together is None:
             return run
         if run.bases == 1 and not run.idle:
             raise InputError(
-                "together", self.joined, "it for a pool: one volume has no others that its I/Os come with"
+                "together", self.together, "it for a pool: one volume has no others that its I/Os come with"
             )
-        return replace(run, together=self.joined, ends=tuple(map(self.declared, run.ends)))
+        return replace(run, together=self.together, ends=tuple(map(self.declared, run.ends)))
 
     @cached_property
     def names(self) -> set[str]:

@@ -23,7 +23,7 @@ from planner.demand import (
     read_volumes,
 )
 from planner.demand.candidates import STAGES
-from planner.demand.drawn_pool import joined
+from planner.demand.drawn_pool import all_volumes
 from planner.demand.kinds import STEADY
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.devices import Performance, Pool, Volume, VolumeClass
@@ -241,7 +241,7 @@ def size_volumes(
     found: dict[int, SizedVolume | PlannerError] = {}
     if alone:
         runs = [cases[k][-1] for k in alone]
-        (rate, service, queued), _ = joined([(run.io_rate, run.service, run.queued) for run in runs])
+        (rate, service, queued), _ = all_volumes([(run.io_rate, run.service, run.queued) for run in runs])
         measured = read_volumes(
             rate, service, spaced(queued), aliases=[run.aliases for run in runs], device_model=device_model
         )

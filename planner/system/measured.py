@@ -14,7 +14,7 @@ import numpy as np
 
 from planner import measurements
 from planner.demand import DeviceModel, steady_demands
-from planner.demand.drawn_pool import joined
+from planner.demand.drawn_pool import all_volumes
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.lazy import pl
@@ -195,7 +195,7 @@ def _without_queue(last: RunsOverTime) -> Run:
 
 def _mean_volume(runs: Sequence[Run]) -> Run:
     """The mean of volumes alone, which have as many aliases each."""
-    (rate, service, queued), _ = joined([(run.io_rate, run.service, run.queued) for run in runs])
+    (rate, service, queued), _ = all_volumes([(run.io_rate, run.service, run.queued) for run in runs])
     one, share = np.zeros(rate.value.size, dtype=np.int64), rate.value / rate.value.mean()
     return replace(
         runs[0], io_rate=means(rate, one), service=means(service * share, one), queued=means(queued, one)

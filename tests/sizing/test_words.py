@@ -36,7 +36,7 @@ from planner.sizing.gaps import (
 )
 from planner.sizing.need import need, ordered, worst_by_need
 from planner.sizing.picture import _counting, draw, draw_many
-from planner.sizing.wording import _joined, _most, behind, gained, next_step
+from planner.sizing.wording import _most, _together, behind, gained, next_step
 
 DEVICE = DeviceModel(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
 
@@ -104,18 +104,18 @@ def pool(together: Any, bases: int = 3, queued: float = 0.5) -> Run:
 
 
 def test_what_was_said_of_bursts_that_come_together_is_said_again() -> None:
-    assert _joined(pool(np.nan)) == _joined(pool(0.3, 1)) == []
-    assert _joined(pool(0.3)) == [
+    assert _together(pool(np.nan)) == _together(pool(0.3, 1)) == []
+    assert _together(pool(0.3)) == [
         "The volumes' I/Os are taken to come together to 30 %, as given (0 % independent, 100 % all at once)."
     ]
-    (some,) = _joined(pool(np.array([0.3, np.nan, 0.3])))
+    (some,) = _together(pool(np.array([0.3, np.nan, 0.3])))
     assert "of 2 of 3 volumes are taken to come together with those of others to 30 %, as given" in some
-    (several,) = _joined(pool(np.array([0.3, 0.1, 0.2])))
+    (several,) = _together(pool(np.array([0.3, 0.1, 0.2])))
     assert "of 3 of 3 volumes" in several
     assert "to 10 % to 30 %, as given" in several
     unknown = replace(pool(0.3), queued=Interval(np.zeros(3), np.zeros(3), np.full(3, np.inf)))
-    assert _joined(unknown)[0].endswith("moves the range only.")
-    assert "to 0 %, as given" in _joined(replace(unknown, together=0.0))[0]
+    assert _together(unknown)[0].endswith("moves the range only.")
+    assert "to 0 %, as given" in _together(replace(unknown, together=0.0))[0]
 
 
 @pytest.mark.parametrize(
