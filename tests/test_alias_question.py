@@ -28,7 +28,7 @@ def first_short(models: tuple[str, ...]) -> list[Any]:
 @pytest.fixture(scope="module", params=first_short(VOLUME_MODELS))
 def volume(request: pytest.FixtureRequest) -> sizing.AliasAnswer:
     (rows,) = intervals(read(data_path("hyperpav", "522A-0-aliases.listing")))
-    return sizing.aliases(volume_runs(rows), DeviceModel.from_model(request.param))
+    return sizing.aliases_of_runs(volume_runs(rows), DeviceModel.from_model(request.param))
 
 
 @pytest.fixture(scope="module", params=first_short(POOL_MODELS))
@@ -36,7 +36,7 @@ def pool(request: pytest.FixtureRequest) -> sizing.AliasAnswer:
     (rows,) = intervals(read(data_path("hyperpav", "pool-0-aliases.listing")))
     (pool,), _ = pool_runs(rows, Devices("522A-5231", "bases"))
     assert pool.run is not None
-    return sizing.aliases(pool.run, DeviceModel.from_model(request.param))
+    return sizing.aliases_of_runs(pool.run, DeviceModel.from_model(request.param))
 
 
 def row(answer: sizing.AliasAnswer, aliases: int) -> dict[str, Any]:

@@ -188,7 +188,7 @@ def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
     runs = runs_of(tmp_path, HEADER, *subsystem_lines(2))
     answer = sizing.subsystem(measured(runs), DEVICE, growth=0.2)
     for run, found in zip(runs, answer.pools, strict=True):
-        alone = sizing.aliases(run, DEVICE, growth=0.2)
+        alone = sizing.aliases_of_runs(run, DEVICE, growth=0.2)
         assert found.recommended == alone.recommended
         assert found.range == alone.range
         assert found.classic == alone.classic
@@ -206,7 +206,7 @@ def test_many_pools_say_what_each_needs_if_its_volumes_act_together(tmp_path: Pa
     ]
     bursty, calm = runs = runs_of(tmp_path, "volume,pool,aliases,io_rate,service_ms,queued", *lines)
     answer = sizing.subsystem(measured(runs), DEVICE)
-    alone = sizing.aliases(bursty, DEVICE)
+    alone = sizing.aliases_of_runs(bursty, DEVICE)
     said = f"{alone.together_count} aliases if the volumes' I/Os come together"
     assert f"{alone.together_count} if they come together" in alone.headline
     assert said in answer.pools[0].notes and said in " ".join(answer.notes)

@@ -81,7 +81,7 @@ def tracked() -> Any:
 
 # One of each class; a test holds that none is missing.
 MADE = {
-    "AliasAnswer": lambda: sizing.aliases(
+    "AliasAnswer": lambda: sizing.aliases_of_runs(
         volume_runs(rows_of_listing())[0], DeviceModel.from_model("hyperpav")
     ),
     "Prediction": lambda: predict(read_model("hyperpav"), {"volumes": 1}, {"aliases": [0.0, 1.0, 2.0]}),
@@ -133,9 +133,7 @@ MADE = {
     ),
     "SystemGrid": lambda: system.whatif(template("xiv"), ["guests.count=17:20:1"]),
     "TrackRecord": tracked,
-    "VolumesAnswer": lambda: sizing.answer_for(
-        data_path("hyperpav", "pool-0-aliases.listing"), kind="volume"
-    ),
+    "VolumesAnswer": lambda: sizing.aliases(data_path("hyperpav", "pool-0-aliases.listing"), kind="volume"),
 }
 # What is a list, or counts of rows: no picture helps.
 WITHOUT_PICTURE = {"ArchiveAnswer", "Collected"}

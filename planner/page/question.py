@@ -37,7 +37,7 @@ from planner.sizing import (
     PoolCount,
     Subsystem,
     aliases,
-    answer_for,
+    aliases_of_runs,
     subsystem,
 )
 from planner.supply import SupplyAnswer, judge
@@ -79,12 +79,12 @@ def answer_in_full(
     pool: MeasuredPool, device_model: DeviceModel, target: Target, growth: float
 ) -> AliasAnswer:
     """Full answer for one of many pools."""
-    return aliases(pool.runs, device_model, target=target, growth=growth)
+    return aliases_of_runs(pool.runs, device_model, target=target, growth=growth)
 
 
 def answer_later(share: float, source: Any, question: Mapping[str, Any]) -> Answer:
     """Answer to the same question for a demand that grew by `share`."""
-    return answer_for(source, growth=share, **question)
+    return aliases(source, growth=share, **question)
 
 
 def growths(text: str) -> tuple[float, ...]:
@@ -357,7 +357,7 @@ def _growing(asked: PageQuestion) -> list[Answered]:
 def _now(asked: PageQuestion) -> Answered:
     """Need of each pool or volume from one measurement."""
     with asked.progress("Counting aliases", 0):
-        answer = answer_for(asked.source, **asked.question)
+        answer = aliases(asked.source, **asked.question)
     if isinstance(answer, Subsystem) and answer.device_model is not None:
         return _further(answer, asked)
     with asked.progress("After growth", len(asked.growth)) as done:

@@ -195,7 +195,7 @@ def _total(run: Run, parameters: Values, kind: Origin, note: str) -> PublishedFi
 def _over_aliases(names: tuple[str, ...], model: str, whose: str, fitted: str) -> style.Axes:
     """I/O rate of a volume or pool over its aliases: measured, and predicted from its run without aliases."""
     runs = [_run(f"{name}.listing") for name in names]
-    answer = sizing.aliases(runs[0], DeviceModel.from_model(model))
+    answer = sizing.aliases_of_runs(runs[0], DeviceModel.from_model(model))
     most = max(runs, key=lambda run: run.aliases)
     low, said, high = ends(float(end[most.aliases]) for end in answer.rate)
     (axes,) = style.begin(

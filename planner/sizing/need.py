@@ -283,7 +283,7 @@ def _unanswered(problem: PlannerError, sized: Sized | None) -> Need:
     )  # fmt: skip
 
 
-def aliases(
+def aliases_of_runs(
     runs: Run | Sequence[Run], device_model: DeviceModel, *, target: Target | None = None, growth: float = 0.0
 ) -> AliasAnswer:
     """Find the smallest number of aliases that meets a target.

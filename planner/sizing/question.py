@@ -64,8 +64,7 @@ from planner.sizing.gaps import (
 )
 from planner.sizing.many_pools import MeasuredPool, Subsystem, subsystem
 from planner.sizing.many_volumes import NO_ANSWER, VolumeRow, VolumesAnswer, no_pool_named, volume_row
-from planner.sizing.need import aliases as search
-from planner.sizing.need import need, present_cases
+from planner.sizing.need import aliases_of_runs, need, present_cases
 
 WORST_TAKEN: Final = (
     "Of several intervals the one is answered that needs most aliases; --interval names another, or the mean."
@@ -401,7 +400,7 @@ class AliasQuestion:
     ) -> AliasAnswer:
         """The whole answer of one volume or pool."""
         last = replace(runs[-1], notes=(*runs[-1].notes, *notes))
-        found = search([*runs[:-1], last], self.device_model, target=self.target, growth=self.growth)
+        found = aliases_of_runs([*runs[:-1], last], self.device_model, target=self.target, growth=self.growth)
         return replace(found, floor=self.floor, gaps=short)
 
     def volumes(

@@ -25,7 +25,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>&\"'"
 @cache
 def answer() -> AliasAnswer:
     """The one answer that is solved."""
-    found = sizing.answer_for(data_path("hyperpav", "522A-0-aliases.listing"), kind="volume")
+    found = sizing.aliases(data_path("hyperpav", "522A-0-aliases.listing"), kind="volume")
     assert isinstance(found, AliasAnswer)
     return found
 

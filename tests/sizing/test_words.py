@@ -155,7 +155,7 @@ def test_a_saturated_pool_of_more_than_its_addresses_may_need_more() -> None:
         io_rate=Interval.around(rates, 0.5), service=Interval.around(np.full(200, 1e-3), 5e-6),
         queued=Interval.around(queued, 0.5), queue_shown=queued,
     )  # fmt: skip
-    found = sizing.aliases(run, DEVICE)
+    found = sizing.aliases_of_runs(run, DEVICE)
     assert found.range == (56, 56)
     assert "56 aliases and measure again (more may be needed)" in found.headline
 
@@ -174,7 +174,7 @@ def test_a_queue_between_two_numbers_of_requesters_is_explained(regular: float) 
         io_rate=Interval.around(rates, 5e-4), service=Interval.around(np.full(8, 1e-3), 5e-9),
         queued=Interval.around(queued, 5e-5), queue_shown=queued,
     )  # fmt: skip
-    found = sizing.aliases(run, DEVICE)
+    found = sizing.aliases_of_runs(run, DEVICE)
     assert found.strain <= 1.0
     assert "no demand model" not in found.headline
 
@@ -185,7 +185,7 @@ def test_a_queue_shorter_than_so_many_at_a_device_leave_is_not_explained() -> No
         io_rate=Interval.around(736.0, 0.05), service=Interval.around(1.3e-3, 5e-7), queued=Interval.around(1.5, 5e-4),
         volumes=2, pool=True,
     )  # fmt: skip
-    found = sizing.aliases(run, DEVICE)
+    found = sizing.aliases_of_runs(run, DEVICE)
     assert found.strain > 1.0
     assert "no demand model fits this measurement" in found.headline
 
@@ -392,7 +392,7 @@ def test_only_the_first_forty_are_drawn_and_names_sort_as_people_count() -> None
 
 @pytest.fixture(scope="module")
 def one() -> AliasAnswer:
-    return sizing.aliases(volume(), DEVICE, target=Target(wait="0.1ms"))
+    return sizing.aliases_of_runs(volume(), DEVICE, target=Target(wait="0.1ms"))
 
 
 def panels(found: AliasAnswer) -> tuple[Axes, Axes]:
@@ -468,7 +468,7 @@ def test_a_response_without_a_queue_was_not_measured() -> None:
 
 
 def test_a_grown_demand_was_not_measured(one: AliasAnswer) -> None:
-    grown = sizing.aliases(volume(), DEVICE, target=Target(wait="0.1ms"), growth=0.2)
+    grown = sizing.aliases_of_runs(volume(), DEVICE, target=Target(wait="0.1ms"), growth=0.2)
     upper, _ = panels(grown)
     assert labeled(upper, "measured") == []
     assert labeled(upper, "in use, demand grown by 20 %") == [([0.0], [pytest.approx(grown.rows.io_rate[0])])]
