@@ -21,7 +21,7 @@ from planner.measurements.formats import Source, is_folder
 from planner.measurements.read import Data, Measured, membership, read
 from planner.render.text import counted, listed
 from planner.reports import schema
-from planner.reports.csv_table import read_csv
+from planner.reports.csv_table import read_csv, with_columns
 from planner.reports.membership import Membership, Role, share_together
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.zos import with_aliases, with_most_used
@@ -305,7 +305,7 @@ def is_shared(path: Path | str) -> bool:
 
 def read_shared(path: Path | str) -> Shared:
     """Read which pools of which systems are one control unit."""
-    table = read_csv(path, COLUMNS, "pools that systems share")
+    table = read_csv(path, COLUMNS, with_columns("pools that systems share", COLUMNS))
     found: dict[str, list[tuple[str, str]]] = {}
     known: dict[tuple[str, str], str] = {}
     rows = zip(*map(table.words, COLUMNS), strict=True)
