@@ -191,6 +191,14 @@ def test_a_result_shows_itself(name: str) -> None:
     axes.figure.canvas.draw()
 
 
+@pytest.mark.parametrize(
+    "name", costly_apart(name for name, each in CLASSES.items() if issubclass(each, Answer))
+)
+def test_plain_data_of_an_answer_have_its_first_line(name: str) -> None:
+    found = made(name)
+    assert found.to_dict()["headline"] == found.headline
+
+
 @pytest.mark.parametrize("name", [name for name, each in CLASSES.items() if issubclass(each, Result)])
 def test_a_queueing_result_has_its_declared_units_in_the_frame(name: str) -> None:
     found = made(name)
