@@ -310,10 +310,8 @@ class PoolInUse:
 
     def tied(self, pool: DrawnPool) -> DrawnPool:
         """Each draw multiplied by what it misses of the measured queue."""
-        at, kept = (
-            self.row.aliases,
-            [] if self.row.come_together else counting(self.likely[:, : self.many]).tolist(),
-        )
+        at = self.row.aliases
+        kept = [] if self.row.come_together else counting(self.likely[:, : self.many]).tolist()
         factor = np.exp(
             tie(np.concatenate([*(self.draws[k][at] for k in kept), self.curves.queues[at]]), self.rows)
         )

@@ -177,9 +177,7 @@ def pool_names(
     intervals: Sequence[Rows], bases: Devices | None = None, exclude: Devices | None = None
 ) -> list[str]:
     """Name of the pool of each interval whose rows name none: intervals that have a volume in common are of one."""
-    volumes = [
-        {rows.names[k] for k in np.flatnonzero(_pool_bases(rows, bases, exclude))} for rows in intervals
-    ]
+    volumes = [set(rows[_pool_bases(rows, bases, exclude)].names) for rows in intervals]
     pools: list[set[str]] = []
     for own in volumes:
         whole = own.union(*(pool for pool in pools if pool & own))

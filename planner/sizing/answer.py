@@ -105,7 +105,7 @@ class AliasAnswer(Answer):
       measurements show it.
     * `together_count`: aliases that meet the target if the bursts of all volumes come together; None where the data
       decide.
-    * `together_given`: whether that was said of every volume.
+    * `given`: whether that was said of every volume.
     * `device_model`: what it was answered by.
     * `floor`: I/Os queued and I/Os in service below which a measurement says nothing.
     * `commands`: what to type for the recommended count, and what it is for; empty where nobody asked.
@@ -143,7 +143,7 @@ class AliasAnswer(Answer):
     device_model: DeviceModel | None = None
     floor: float = FLOOR
     commands: tuple[Command, ...] = ()
-    together_given: bool = False
+    given: bool = False
     assumed: str = ""
     gaps: Gaps = field(default_factory=Gaps)
 
@@ -324,11 +324,7 @@ class AliasAnswer(Answer):
             found.append(FEW_TRIES)
         if self.target.wait_percentile is not None:
             found.append(EXPONENTIAL)
-        if (
-            self.together is not None
-            and self.together.high - self.together.low < 1.0
-            and not self.together_given
-        ):
+        if self.together is not None and self.together.high - self.together.low < 1.0 and not self.given:
             low, value, high = map(percent, self.together)
             found.append(
                 f"The volumes' I/Os come together to {value} ({low} to {high}; 0 % independent, 100 % all at once), as "

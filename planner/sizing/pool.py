@@ -160,14 +160,14 @@ class SizedPool(Sized):
     @classmethod
     def made(cls, read: Sequence[ReadPool], device_model: DeviceModel, target: Target) -> list[SizedPool]:
         """Grow and group the preferred demands of many pools, and find the counts by one measurement, side by side."""
-        first = [(each.demands[0], each.runs[-1]) for each in read]
-        later = [(*asked, each.growth) for asked, each in zip(first, read, strict=True) if each.growth]
-        found = GrownDemand.of([*((*asked, 0.0) for asked in first), *later])
-        ahead = iter(found[len(read) :])
+        measured = GrownDemand.of([(each.demands[0], each.runs[-1], 0.0) for each in read])
+        ahead = iter(
+            GrownDemand.of([(each.demands[0], each.runs[-1], each.growth) for each in read if each.growth])
+        )
         sized = [
-            cls(each, device_model, target, next(ahead) if each.growth else measured, measured)
-            for each, measured in zip(read, found, strict=False)
-        ]
+            cls(each, device_model, target, next(ahead) if each.growth else now, now)
+            for each, now in zip(read, measured, strict=True)
+        ]  # fmt: skip
         _count_together([each for each in sized if len(each.runs) == 1])
         return sized
 
@@ -442,7 +442,8 @@ def size_pools(
     None where steady demand explains nothing, or has no solution where volumes that are each read alone may have one.
     """
     found: list[SizedPool | PlannerError | None] = [None] * len(cases)
-    read: dict[int, tuple[Sequence[SteadyDemand], tuple[str, ...]]] = {}
+    read: dict[int, list[SteadyDemand]] = {}
+    left_out: dict[int, tuple[str, ...]] = {}
     together, alone = [], []
     unshared, steady = _read_steady(cases, device_model)
     for k, runs in enumerate(cases):
@@ -450,31 +451,28 @@ def size_pools(
             continue
         if len({each.aliases for each in runs}) > 1 and rates_differ(runs):
             try:
-                fits, left_out = fitted(runs, device_model)
+                fits, left_out[k] = fitted(runs, device_model)
             except PlannerError as problem:
                 found[k] = problem
                 continue
-            read[k] = [_of_fit(each, runs[-1], device_model) for each in fits], left_out
+            read[k] = [_of_fit(each, runs[-1], device_model) for each in fits]
         elif runs[-1].aliases and (runs[-1].queue_known or len(runs) == 1):
             together.append(k)
         elif not runs[-1].queue_known:
             # Rates and service times alone are an offered load: open arrivals at the measured rates.
             offered = pool_of(device_model, runs[-1].service.value, arrival_rate=runs[-1].io_rate.value)
-            read[k] = [SteadyDemand(pool=offered)], ()
+            read[k] = [SteadyDemand(pool=offered)]
         else:
             alone.append(k)
     present = [unshared[k] if len(cases[k]) == 1 else _unshared(cases[k][-1]) for k in alone]
-    by_volume = _alone(present, device_model, ranges=ranges)
+    read |= zip(alone, _alone(present, device_model, ranges=ranges), strict=True)
     in_use = _read_in_use([cases[k][-1] for k in together], device_model, known, ranges=ranges)
-    read |= {
-        k: (some, ()) for k, some in zip([*alone, *together], [*by_volume, *in_use], strict=True) if some
-    }
-    pools = SizedPool.made(
-        [ReadPool(cases[k], growth[k], *read[k], enough[k] if enough else None) for k in sorted(read)],
-        device_model,
-        target,
-    )
-    for k, pool in zip(sorted(read), pools, strict=True):
+    read |= zip(together, in_use, strict=True)
+    pools = {
+        k: ReadPool(cases[k], growth[k], read[k], left_out.get(k, ()), enough[k] if enough else None)
+        for k in sorted(read) if read[k]
+    }  # fmt: skip
+    for k, pool in zip(pools, SizedPool.made([*pools.values()], device_model, target), strict=True):
         if not (pool.unsolved and pool.run.queue_known):
             found[k] = pool
     return found

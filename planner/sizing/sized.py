@@ -293,7 +293,7 @@ class Sized(ABC):
             target=self.target, growth=self.growth, readings=named, rows=rows, rate=holding(rate, rows.io_rate),
             response=holding(self._within_range(response, rows), rows.response_time), saturated=self.saturated,
             helps=helped(rows, run.aliases, count), together=self.together, together_count=self.together_count,
-            together_given=run.bases > 1 and not np.isnan(run.together).any(), strain=self.residual,
+            given=run.bases > 1 and not np.isnan(run.together).any(), strain=self.residual,
             waiting=run.waiting, assumed=run.assumed, classic=self.classic(), gains=self.gains(rows, count),
             grouping_error=self.grouping_error, device_model=self.device_model,
         )  # fmt: skip

@@ -85,13 +85,8 @@ def tilted(log_distribution: Array, log_tilt: Array) -> Array:
 
 
 def fitted_tilts(
-    elements: PoolElements,
-    state: State,
-    log_distribution: Array,
-    *,
-    first_steps: int = 14,
-    later_steps: int = 2,
-) -> Array:
+    elements: PoolElements, state: State, log_distribution: Array, *, first_steps: int = 14, later_steps: int = 2
+) -> Array:  # fmt: skip
     """Logarithms of the tilts that give the wanted means of the sum of d: Newton's method within a bracket."""
     tilts = state.log_tilt.shape[-1]
     wanted = state.mean_total[:, None]
