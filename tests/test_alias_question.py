@@ -120,7 +120,7 @@ def test_response_intervals_hold_what_was_measured(
         (pool, 8, 2.18e-3, 0.0),
         (pool, 16, 1.65e-3, 0.0),
     ):
-        low, high = answer.response_low[aliases], answer.response_high[aliases]
+        low, high = answer.response.low[aliases], answer.response.high[aliases]
         assert low - rounding < measured < high + rounding
         assert high < 2 * low
 

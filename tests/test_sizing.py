@@ -566,7 +566,7 @@ def test_what_a_calibration_leaves_open_widens_the_answer(tmp_path: Path) -> Non
         sizing.aliases_of_runs(run, device_model) for device_model in (vague, known, replace(vague, axes=()))
     )
     for other in (narrow, plain):
-        spans = [float(np.log(each.rate_high[2] / each.rate_low[2])) for each in (wide, other)]
+        spans = [float(np.log(each.rate.high[2] / each.rate.low[2])) for each in (wide, other)]
         assert spans[0] > 1.2 * spans[1]
     assert wide.range[0] <= plain.range[0] <= plain.range[1] <= wide.range[1]
 

@@ -205,7 +205,7 @@ def _over_aliases(names: tuple[str, ...], model: str, whose: str, fitted: str) -
     )
     counts = answer.rows.aliases
     label = f"all demands of the run without aliases, {style.NINETY}"
-    style.band(axes, counts, answer.rate_low, answer.rate_high, style.COLORS[0], label)
+    style.band(axes, counts, answer.rate.low, answer.rate.high, style.COLORS[0], label)
     axes.plot(
         counts, answer.rows.io_rate, "o-", markersize=3, color=style.COLORS[0], label="preferred demand"
     )

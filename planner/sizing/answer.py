@@ -16,7 +16,6 @@ from planner.devices import Performance
 from planner.interval import Interval
 from planner.quantity import column
 from planner.render.text import from_to, sentence_case
-from planner.results import Array
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count, Gain
 from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons, small
@@ -176,26 +175,6 @@ class AliasAnswer(Answer):
     def exit_code(self) -> int:
         """2 where members could not be read."""
         return self.gaps.exit_code
-
-    @property
-    def rate_low(self) -> Array:
-        """Lower end of the I/O rate of each row [1/s]."""
-        return np.asarray(self.rate.low)
-
-    @property
-    def rate_high(self) -> Array:
-        """Upper end of the I/O rate of each row [1/s]."""
-        return np.asarray(self.rate.high)
-
-    @property
-    def response_low(self) -> Array:
-        """Lower end of the response time of each row [s]."""
-        return np.asarray(self.response.low)
-
-    @property
-    def response_high(self) -> Array:
-        """Upper end of the response time of each row [s]."""
-        return np.asarray(self.response.high)
 
     @property
     def range_text(self) -> str:

@@ -412,11 +412,7 @@ class AliasQuestion:
             device_model=self.device_model, remarks=tuple(notes), gaps=short,
         )  # fmt: skip
 
-    def pools(
-        self,
-        pools: Sequence[MeasuredPool],
-        notes: Sequence[str] = (),
-    ) -> Subsystem:
+    def pools(self, pools: Sequence[MeasuredPool], notes: Sequence[str] = ()) -> Subsystem:
         """The answer of many pools."""
         return subsystem(
             pools, self.device_model, target=self.target, growth=self.growth, floor=self.floor, notes=notes
@@ -619,12 +615,7 @@ def _pools_of(
 ) -> tuple[list[PoolRun], list[str], dict[str, ReportError]]:
     """Pools of an interval, notes, and why some are left out: what is wrong with one of a table is not with others."""
     names = rows.words["pool"]
-    if (
-        bases is not None
-        or exclude is not None
-        or any(each is None for each in names)
-        or not rows.of_kind(VOLUME).all()
-    ):
+    if not (bases is None and exclude is None and rows.pooled.all() and rows.of_kind(VOLUME).all()):
         return *pool_runs(rows, bases, shared, exclude, unnamed), {}
     found: list[PoolRun] = []
     notes: list[str] = []

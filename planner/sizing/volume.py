@@ -250,11 +250,9 @@ def size_volumes(
         counts = point_and_range(grown, target, ranges=ranges)
         ones = [slice(place, place + 1) for place in range(len(alone))]
         volumes = [
-            SizedVolume(
-                cases[k], device_model, target, growth[k], measured.of(one), grown.of(one), counts.of(one)
-            )
+            SizedVolume(cases[k], device_model, target, growth[k], measured.of(one), grown.of(one), counts.of(one))
             for k, one in zip(alone, ones, strict=True)
-        ]
+        ]  # fmt: skip
         if len(alone) > 1:
             _solve_together(volumes, grown, ranges=ranges)
         found.update(zip(alone, volumes, strict=True))
@@ -266,16 +264,8 @@ def size_volumes(
             grown = measured.grown(growth[k]) if growth[k] else measured
             counts = point_and_range(grown, target, ranges=ranges)
             found[k] = SizedVolume(
-                cases[k],
-                device_model,
-                target,
-                growth[k],
-                measured,
-                grown,
-                counts,
-                fitted=is_fit,
-                left_out=left_out,
-            )
+                cases[k], device_model, target, growth[k], measured, grown, counts, fitted=is_fit, left_out=left_out
+            )  # fmt: skip
         except PlannerError as problem:
             found[k] = problem
     return [found[k] for k in range(len(cases))]
