@@ -401,7 +401,7 @@ def test_pool_listings_whose_rates_rose_with_the_aliases_are_read_together(
 ) -> None:
     """By more than 3 %, and with other counts of aliases; else the last listing is read alone."""
     fits = SimpleNamespace(fits=True, requesters=6.0)
-    for name, found in (("fitted", ([], "fitted")), ("_in_use", "in use")):
+    for name, found in (("fitted", (["a fit"], "fitted")), ("_of_fit", "a fit"), ("_in_use", "in use")):
         monkeypatch.setattr(pool_module, name, lambda *_, found=found: found)
     monkeypatch.setattr(pool_module, "_denied", lambda *_: False)  # as the queues of these rows would
     monkeypatch.setattr(pool_module, "_alone", lambda pools, *_, **__: ["alone"] * len(pools))

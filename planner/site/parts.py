@@ -18,7 +18,7 @@ from planner.measurements import choose
 from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import POOL, SAME_LENGTH, VOLUME, Group
 from planner.measurements.formats import Source, is_folder
-from planner.measurements.read import Data, Measured, membership, read
+from planner.measurements.read import Data, Measured, members_from, read
 from planner.render.text import counted, listed
 from planner.reports import schema
 from planner.reports.csv_table import read_csv, with_columns
@@ -207,7 +207,7 @@ def rows_of_part(part: SitePart) -> tuple[pl.DataFrame, pl.DataFrame | None]:
 
 def checked_members(members: Membership | Path | str | None, devices: pl.LazyFrame) -> list[str]:
     """Name the members of pools that no interval has a row of, and pools without any."""
-    known = membership(members)
+    known = members_from(members)
     if known is None:
         return []
     there = set(devices.select("device").unique().collect()["device"].drop_nulls())
@@ -236,7 +236,7 @@ def gaps_of(
     missing: Sequence[schema.Missing], members: Membership | Path | str | None, devices: pl.LazyFrame, *, allowed: bool
 ) -> dict[str, Gaps]:  # fmt: skip
     """What could not be read of each pool by its name; of volumes in no pool under no name."""
-    known = membership(members)
+    known = members_from(members)
     if not missing and known is None:
         return {}
     columns = ("system", "device", "label", "kind", "alias_of", "pool")

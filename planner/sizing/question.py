@@ -41,8 +41,7 @@ from planner.measurements.choose import VOLUME as ALONE
 from planner.measurements.ends import with_service
 from planner.measurements.formats import is_folder
 from planner.measurements.observed import LEAST_OPEN
-from planner.measurements.read import Measured
-from planner.measurements.read import membership as members_of
+from planner.measurements.read import Measured, members_from
 from planner.measurements.rows import shown
 from planner.measurements.systems import PoolRun, of_pool, pool_names, without_pooled
 from planner.render.text import counted, sentence_case
@@ -313,7 +312,7 @@ def aliases(
         )
     if members is not None and (bases is not None or alias_devices is not None):
         raise InputError("members", str(members), "it, or the bases and aliases: each says which devices")
-    membership = members_of(members)
+    membership = members_from(members)
     sources = source if isinstance(source, (list, tuple)) else [source]
     named = ", ".join(str(each) for each in sources)
     archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in sources)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import InputError, ReportError
-from planner.measurements.read import membership, read
+from planner.measurements.read import members_from, read
 from planner.reports import schema
 from planner.reports.dasd_statistics import EDGES, is_dasd_statistics, read_dasd_statistics, tables
 from planner.reports.iostat import is_iostat, read_iostat
@@ -92,13 +92,13 @@ class TestLsdasd:
     def test_a_record_of_a_terminal_and_short_numbers_say_the_same(
         self, tmp_path: Path, content: str
     ) -> None:
-        wanted = membership(file(tmp_path, content))
+        wanted = members_from(file(tmp_path, content))
         lines = content.replace("alias ", "\x1b[31malias\x1b[0m\x1b[K ")
         record = (
             f"Authorized use only\n\x1b]0;lnx1\x07[root@lnx1 ~]# lsdasd\n{lines}[root@lnx1 ~]# exit\nlogout\n"
         )
         for text in (record, content.replace("\n0.0.", "\n")):
-            assert membership(file(tmp_path, text)) == wanted
+            assert members_from(file(tmp_path, text)) == wanted
 
     def test_an_fba_disk_is_no_volume_of_a_pool(self, tmp_path: Path) -> None:
         disk = numbers("300.00", "100.00", "2.00", "6.00")
