@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from planner import aliases, calibrate, queueing, sizing, style
 from planner.demand import DeviceModel, Target
 from planner.demand import steady as steady_module
-from planner.demand.steady import _Inversions, _longer_than_any, steady_demands
+from planner.demand.steady import _Inversions, _longer_than_any, candidates_of_pools
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError, InfeasibleError, InputError, PlannerError
 from planner.interval import Interval
@@ -405,7 +405,7 @@ def test_pool_listings_whose_rates_rose_with_the_aliases_are_read_together(
         monkeypatch.setattr(pool_module, name, lambda *_, found=found: found)
     monkeypatch.setattr(pool_module, "_denied", lambda *_: False)  # as the queues of these rows would
     monkeypatch.setattr(pool_module, "_alone", lambda pools, *_, **__: ["alone"] * len(pools))
-    monkeypatch.setattr(pool_module, "steady_demands", lambda runs, _, **__: [[fits]] * len(runs))
+    monkeypatch.setattr(pool_module, "candidates_of_pools", lambda runs, _, **__: [[fits]] * len(runs))
     made = lambda read, *_: [SimpleNamespace(unsolved=None, said=one.left_out or one.demands) for one in read]  # noqa: E731
     monkeypatch.setattr(pool_module, "SizedPool", SimpleNamespace(made=made))
     before = joined("before", [closed_run(6, 5e-3)] * 3)
@@ -736,7 +736,7 @@ def test_readings_of_a_pool_are_of_all_its_volumes(aliases: int, demand: dict[st
         io_rate=Interval(rate * 0.999, rate, rate * 1.001), service=Interval(1.295e-3, 1.3e-3, 1.305e-3), response=None,
         queued=Interval(queue * 0.99, queue, queue * 1.01), volumes=1, aliases=0, pool=False,
     )  # fmt: skip
-    (found,) = steady_demands([joined("POOL", [one] * 4, aliases)], PLAIN)
+    (found,) = candidates_of_pools([joined("POOL", [one] * 4, aliases)], PLAIN)
     assert all(each.fits for each in found)
     parts = [each.pool.classes[0] for each in found]
     if "arrival_rate" in demand:
@@ -769,8 +769,8 @@ def busy_pools(volumes: int, used: int) -> list[Run]:
 def test_one_candidate_is_the_preferred_one_of_all(volumes: int) -> None:
     """The least that fits of many intervals is asked for without the others, also in overload."""
     runs = busy_pools(volumes, 2)
-    alone = steady_demands(runs, DEVICE, ranges=False)
-    every = steady_demands(runs, DEVICE)
+    alone = candidates_of_pools(runs, DEVICE, ranges=False)
+    every = candidates_of_pools(runs, DEVICE)
     for run, (one,), others in zip(runs, alone, every, strict=True):
         assert one.fits is others[0].fits, run.busy
         if one.fits:
@@ -785,7 +785,7 @@ def test_a_pool_without_any_solution_has_candidates_that_do_not_fit(monkeypatch:
     runs = busy_pools(2, 2)
     searched = {*range(len(runs))} - {*_longer_than_any(runs, DEVICE)}
     assert searched
-    for k, found in enumerate(steady_demands(runs, DEVICE)):
+    for k, found in enumerate(candidates_of_pools(runs, DEVICE)):
         assert not any(each.fits for each in found)
         if k in searched:
             assert found[0].pool.service_time == pytest.approx(2e-3)
@@ -823,7 +823,7 @@ def test_no_steady_demand_queues_as_long_as_the_bound_that_leaves_it_out() -> No
 
 
 @pytest.mark.parametrize("queue", [30.0, 600.0])
-def test_a_queue_beyond_all_steady_demands_costs_no_search(
+def test_a_queue_beyond_all_candidates_of_pools_costs_no_search(
     monkeypatch: pytest.MonkeyPatch, queue: float
 ) -> None:
     monkeypatch.setattr(steady_module, "_inverted", lambda cases, _: cases and pytest.fail("searched"))
@@ -831,7 +831,7 @@ def test_a_queue_beyond_all_steady_demands_costs_no_search(
         io_rate=Interval.around(1500.0, 0.5), service=Interval.around(1e-3, 5e-6),
         queued=Interval.around(queue, 0.05), volumes=2, aliases=2, pool=True,
     )  # fmt: skip
-    ((only,),) = steady_demands([run], DEVICE)
+    ((only,),) = candidates_of_pools([run], DEVICE)
     assert only.queue_short
     assert not only.fits
     assert only.pool.classes[0].arrival_rate == pytest.approx(1500.0)
@@ -852,7 +852,7 @@ def test_many_requesters_a_volume_are_found(population: int) -> None:
         io_rate=Interval.around(rate / 2, 1e-3 * rate), service=Interval.around(service, 1e-5), response=None,
         queued=Interval.around(queue / 2, 0.05), volumes=1, aliases=0, pool=False,
     )  # fmt: skip
-    (found,) = steady_demands([joined("POOL", [one] * 2, 2)], DEVICE)
+    (found,) = candidates_of_pools([joined("POOL", [one] * 2, 2)], DEVICE)
     people = [each.pool.classes[0].population for each in found]
     assert all(each.fits for each in found)
     assert min(people) <= population <= max(people)

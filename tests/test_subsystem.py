@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from planner import queueing, sizing
-from planner.demand import DeviceModel, SteadyDemand, Target
+from planner.demand import Candidate, DeviceModel, Target
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError, InputError, PlannerError
 from planner.measurements import Run, intervals, pool_runs, read
@@ -43,7 +43,7 @@ def read_as(run: Run, target: Target | None = None) -> SizedPool:
     return found
 
 
-def candidate(run: Run) -> SteadyDemand:
+def candidate(run: Run) -> Candidate:
     """Its preferred demand."""
     return read_as(run).demands[0]
 

@@ -36,8 +36,8 @@ IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SteadyDemand:
-    """One steady demand of the volumes of a pool, and how well it fits.
+class Candidate:
+    """A steady demand that the volumes of a pool may have, and how well it fits; `Candidates` are those of volumes.
 
     `pool`: the volumes and what they are asked for; `residual`: largest normalized residual of service and queue: 1 is
     the limit of what their digits leave open; `queue_short`: whether it queues less than was measured.
@@ -67,9 +67,9 @@ class SteadyDemand:
         return f"about {readable(first.population)} requesters a volume with {think} between I/Os"
 
 
-def steady_demands(
+def candidates_of_pools(
     runs: Sequence[Run], device_model: DeviceModel, *, ranges: bool = True
-) -> list[tuple[SteadyDemand, ...]]:
+) -> list[tuple[Candidate, ...]]:
     """Find all steady demands that fit each of many measurements, the preferred one first, all side by side.
 
     Preferred are open arrivals where they fit and the devices are far from saturated, else the smallest population that
@@ -88,7 +88,7 @@ def steady_demands(
 
     Returns
     -------
-    list of tuple of SteadyDemand
+    list of tuple of Candidate
         One a measurement, each with at least one demand.
     """
     known = [run for run in runs if run.queue_known]
@@ -124,7 +124,7 @@ def steady_demands(
     return [next(preferred) if run.queue_known else (next(unknown),) for run in runs]
 
 
-def _longer_than_any(runs: Sequence[Run], device_model: DeviceModel) -> dict[int, SteadyDemand]:
+def _longer_than_any(runs: Sequence[Run], device_model: DeviceModel) -> dict[int, Candidate]:
     """Open arrivals of those that queue longer than any steady demand, at most ``V r^2 / (1 - r)`` at devices busy r.
 
     A volume with devices of its own queues ``C r / (1 - r)``, Erlang's C at most r; sharing shortens that, requesters
@@ -154,17 +154,17 @@ def _populations(run: Run, device_model: DeviceModel) -> tuple[list[int], list[i
     return few, [each for each in POPULATIONS if max(least, 2.0 * least) < each <= max(MANY, 4.0 * least)]
 
 
-def _too_short(found: Sequence[SteadyDemand]) -> bool:
+def _too_short(found: Sequence[Candidate]) -> bool:
     """Whether the last of them are open arrivals that queue less than was measured."""
     return bool(found) and math.isinf(found[-1].requesters) and found[-1].queue_short and not found[-1].fits
 
 
-def _kept(run: Run, found: Sequence[SteadyDemand]) -> list[SteadyDemand]:
+def _kept(run: Run, found: Sequence[Candidate]) -> list[Candidate]:
     waits = bool(run.total_queue.low > 0.0)  # one requester a volume never does
     return [each for each in found if each.fits and not (waits and each.requesters == run.bases)]
 
 
-def _preferred(run: Run, found: Sequence[SteadyDemand]) -> tuple[SteadyDemand, ...]:
+def _preferred(run: Run, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Those that fit, the preferred one first; the nearest where none fits."""
     kept = sorted(_kept(run, found), key=lambda each: each.requesters)
     if not kept:
@@ -240,7 +240,7 @@ def _residual(known: Interval, guess: Array) -> Array:
     return np.asarray(np.clip(np.nan_to_num(known.residual(guess), nan=1e6, posinf=1e6), -1e6, 1e6))
 
 
-def _inverted(cases: Sequence[tuple[Run, float]], device_model: DeviceModel) -> list[SteadyDemand]:
+def _inverted(cases: Sequence[tuple[Run, float]], device_model: DeviceModel) -> list[Candidate]:
     """Demands of measurements with a population each, fitting or not."""
     if not cases:
         return []
@@ -334,7 +334,7 @@ def _balanced(
 
 def _demand(
     run: Run, device_model: DeviceModel, population: float, think: float, alone: float, residual: float, short: bool
-) -> SteadyDemand:  # fmt: skip
+) -> Candidate:  # fmt: skip
     """One demand, which queues too `short` or does not."""
     if math.isinf(population):
         part = VolumeClass(volumes=run.bases, arrival_rate=float(run.total_rate.value) / run.bases)
@@ -343,10 +343,10 @@ def _demand(
     pool = Pool(
         classes=(part,), service_time=alone, inflation=device_model.inflation, redrive_time=device_model.redrive_time
     )  # fmt: skip
-    return SteadyDemand(pool=pool, residual=residual, queue_short=short)
+    return Candidate(pool=pool, residual=residual, queue_short=short)
 
 
-def _offered(runs: Sequence[Run], device_model: DeviceModel) -> list[SteadyDemand]:
+def _offered(runs: Sequence[Run], device_model: DeviceModel) -> list[Candidate]:
     """Open arrivals at the measured rates; the service time of a lone I/O from that of the aliases in use."""
     if not runs:
         return []

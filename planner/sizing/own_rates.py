@@ -16,7 +16,7 @@ import numpy as np
 
 from planner.demand.device_model import DeviceModel
 from planner.demand.read import NO_WAIT, RATIO_ERROR, WAIT_ERROR
-from planner.demand.steady import SteadyDemand
+from planner.demand.steady import Candidate
 from planner.measurements import Run
 from planner.queueing.pools.result import PoolSteady
 from planner.queueing.pools.solve import solve_pools
@@ -51,7 +51,7 @@ class Predicted(NamedTuple):
         return self.queue < (1.0 if self.requesters >= NEARLY_OPEN else 1.0 + BESIDE * WAIT_ERROR)
 
 
-def at_own_rates(runs: Sequence[Run], device_model: DeviceModel) -> list[tuple[SteadyDemand, ...]]:
+def at_own_rates(runs: Sequence[Run], device_model: DeviceModel) -> list[tuple[Candidate, ...]]:
     """Steady demands that predict each measurement, with a queue and aliases in use; the likeliest first, maybe none.
 
     No measurement changes the demands of another.
@@ -155,8 +155,8 @@ def _nearly_equal(run: Run) -> Integers:
     return np.unique(steps, axis=1, return_inverse=True)[1].ravel()
 
 
-def _demand_of(run: Run, found: Predicted, device_model: DeviceModel) -> SteadyDemand:
+def _demand_of(run: Run, found: Predicted, device_model: DeviceModel) -> Candidate:
     """Each volume by itself."""
     people, think, rate = _demand(run.io_rate.value, run.service.value, run.queued.value, found.requesters)
     pool = pool_of(device_model, found.alone, population=people, think_time=think, arrival_rate=rate)
-    return SteadyDemand(pool=pool, residual=found.off / FITS)
+    return Candidate(pool=pool, residual=found.off / FITS)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from planner.demand import Candidates, DeviceModel, SteadyDemand, Target, read_volumes, steady_demands
+from planner.demand import Candidate, Candidates, DeviceModel, Target, candidates_of_pools, read_volumes
 from planner.demand.drawn_pool import all_volumes
 from planner.demand.kinds import COARSE, POISSON, STEADY
 from planner.demand.pooled import read_pools
@@ -64,7 +64,7 @@ class GrownDemand:
     error: float = 0.0
 
     @classmethod
-    def of(cls, asked: Sequence[tuple[SteadyDemand, Run, float]]) -> list[GrownDemand]:
+    def of(cls, asked: Sequence[tuple[Candidate, Run, float]]) -> list[GrownDemand]:
         """Grow and group demands of measurements, each by its growth, all side by side."""
         sides = [grown(demand.pool, growth) for demand, _, growth in asked]
         found = iter(
@@ -133,7 +133,7 @@ class ReadPool(NamedTuple):
 
     runs: tuple[Run, ...]
     growth: float
-    demands: Sequence[SteadyDemand]
+    demands: Sequence[Candidate]
     left_out: tuple[str, ...]
     enough: int | None
 
@@ -442,7 +442,7 @@ def size_pools(
     None where steady demand explains nothing, or has no solution where volumes that are each read alone may have one.
     """
     found: list[SizedPool | PlannerError | None] = [None] * len(cases)
-    read: dict[int, list[SteadyDemand]] = {}
+    read: dict[int, list[Candidate]] = {}
     left_out: dict[int, tuple[str, ...]] = {}
     together, alone = [], []
     unshared, steady = _read_steady(cases, device_model)
@@ -461,7 +461,7 @@ def size_pools(
         elif not runs[-1].queue_known:
             # Rates and service times alone are an offered load: open arrivals at the measured rates.
             offered = pool_of(device_model, runs[-1].service.value, arrival_rate=runs[-1].io_rate.value)
-            read[k] = [SteadyDemand(pool=offered)]
+            read[k] = [Candidate(pool=offered)]
         else:
             alone.append(k)
     present = [unshared[k] if len(cases[k]) == 1 else _unshared(cases[k][-1]) for k in alone]
@@ -493,7 +493,7 @@ def _read_steady(
         if run is not None and not run.aliases:
             unshared[k] = _unshared(run)
         elif run is not None and run is not runs[-1]:  # else decided by its demands
-            ((preferred, *_),) = steady_demands([run], device_model)
+            ((preferred, *_),) = candidates_of_pools([run], device_model)
             steady[k] = run.total_queue.value <= 0 or preferred.fits
     if unshared:
         columns, parts = all_volumes([each[:3] for each in unshared.values()])
@@ -517,7 +517,7 @@ def _denied(runs: Sequence[Run], device_model: DeviceModel) -> bool:
     return any(read.denies(row_of(each)) for each in others)
 
 
-def _named(demand: SteadyDemand, count: int | None, io_rate: float) -> NamedDemand:
+def _named(demand: Candidate, count: int | None, io_rate: float) -> NamedDemand:
     """The demand of all volumes in words."""
     people, think, arrival_rate, _ = each_volume(demand.pool)
     closed = ~np.isnan(people)
@@ -599,9 +599,7 @@ def _unshared(run: Run) -> Unshared:
     return rate, service, spaced(queued), groups
 
 
-def _alone(
-    unshared: Sequence[Unshared], device_model: DeviceModel, *, ranges: bool
-) -> list[list[SteadyDemand]]:
+def _alone(unshared: Sequence[Unshared], device_model: DeviceModel, *, ranges: bool) -> list[list[Candidate]]:
     """Without aliases each volume is read for itself; volumes that the digits cannot tell apart, as their mean."""
     if not unshared:
         return []
@@ -622,9 +620,7 @@ def _alone(
     return found
 
 
-def _of_columns(
-    read: Candidates, rows: Integers, columns: Integers, device_model: DeviceModel
-) -> SteadyDemand:
+def _of_columns(read: Candidates, rows: Integers, columns: Integers, device_model: DeviceModel) -> Candidate:
     """A demand of one pool, of each volume the row that it is read in, and the column."""
     here, opened = (rows, columns), read.layout.kind[columns] == POISSON
     alone = read.service_time[here]
@@ -633,7 +629,7 @@ def _of_columns(
         device_model, alone, population=np.where(opened, np.nan, read.demands.population[here]),
         think_time=np.where(opened, np.nan, think), arrival_rate=np.where(opened, read.rows.rate[rows], np.nan),
     )  # fmt: skip
-    return SteadyDemand(pool=pool, residual=float(np.nan_to_num(read.residual[here]).max()))
+    return Candidate(pool=pool, residual=float(np.nan_to_num(read.residual[here]).max()))
 
 
 def _picked(many: int, *, opened: bool) -> Integers:
@@ -663,11 +659,11 @@ def _fitting(read: Candidates) -> tuple[Integers, Integers]:
 
 def _read_in_use(
     runs: Sequence[Run], device_model: DeviceModel, known: ReadCache, *, ranges: bool
-) -> list[list[SteadyDemand]]:
+) -> list[list[Candidate]]:
     """Steady demands of pools with aliases at work, read where not `known`; none where nothing steady explains one."""
     new = {id(run): run for run in runs if (id(run), ranges) not in known.steady}
     for (name, run), demands in zip(
-        new.items(), steady_demands([*new.values()], device_model, ranges=ranges), strict=True
+        new.items(), candidates_of_pools([*new.values()], device_model, ranges=ranges), strict=True
     ):
         # A queue with aliases in use distinguishes steady demand from bursty; without one, steady demand is the least.
         waits = run.queue_known and run.total_queue.value > 0
@@ -686,12 +682,12 @@ def _crowded(run: Run, device_model: DeviceModel) -> bool:
     return run.beyond_bases(gap=device_model.redrive_time) > MOST_CARRIED * run.aliases
 
 
-def _in_use(run: Run, device_model: DeviceModel, demands: Sequence[SteadyDemand]) -> list[SteadyDemand]:
+def _in_use(run: Run, device_model: DeviceModel, demands: Sequence[Candidate]) -> list[Candidate]:
     """Aliases at work: the volumes were read together, as if equal, by the pool's own solution; now at their rates.
 
     Demands without a solution at these rates are left out; none where the preferred one, the first, has none.
     """
-    found: list[SteadyDemand] = []
+    found: list[Candidate] = []
     rates = own_rates(run)
     opened = math.isinf(demands[0].requesters)
     for read in (demands[k] for k in _picked(len(demands), opened=opened)):
@@ -706,14 +702,14 @@ def _in_use(run: Run, device_model: DeviceModel, demands: Sequence[SteadyDemand]
                 continue
             demand = {"population": np.full(run.bases, part.population), "think_time": think}
         pool = pool_of(device_model, np.full(run.bases, read.pool.service_time), **demand)
-        found.append(SteadyDemand(pool=pool, residual=read.residual))
+        found.append(Candidate(pool=pool, residual=read.residual))
     return found
 
 
-def _of_fit(item: Fit, run: Run, device_model: DeviceModel) -> SteadyDemand:
+def _of_fit(item: Fit, run: Run, device_model: DeviceModel) -> Candidate:
     """A fit to several runs: every volume asks for the same."""
     service, people, think = (
         np.full(run.bases, float(value))
         for value in (item.value("service_time"), item.population, item.value("think_time"))
     )
-    return SteadyDemand(pool=pool_of(device_model, service, population=people, think_time=think))
+    return Candidate(pool=pool_of(device_model, service, population=people, think_time=think))

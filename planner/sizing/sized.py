@@ -14,7 +14,7 @@ import numpy as np
 from planner.demand import DeviceModel, Target
 from planner.demand.drawn_pool import PoolRow
 from planner.demand.pooled import PoolInUse
-from planner.demand.steady import SteadyDemand
+from planner.demand.steady import Candidate
 from planner.devices import Performance
 from planner.errors import InfeasibleError, PlannerError
 from planner.interval import Interval
@@ -61,7 +61,7 @@ class ReadCache:
     runs: dict[int, tuple[Run, Run]] = field(default_factory=dict)
     rows: dict[int, PoolRow] = field(default_factory=dict)
     in_use: dict[int, PoolInUse] = field(default_factory=dict)
-    steady: dict[tuple[int, bool], list[SteadyDemand]] = field(default_factory=dict)
+    steady: dict[tuple[int, bool], list[Candidate]] = field(default_factory=dict)
 
 
 class Sized(ABC):

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.demand import DeviceModel, steady_demands
+from planner.demand import DeviceModel, candidates_of_pools
 from planner.devices import Pool
 from planner.measurements import Run
 from planner.queueing import OverflowGroup, overflow_group
@@ -241,7 +241,8 @@ def fit_volumes(run: Run, device_model: DeviceModel, observed: Observed) -> Fitt
         return None
     rate = observed.mean_tries / observed.length
     found = [
-        (_distance(demand.pool, observed, rate), demand) for demand in steady_demands([run], device_model)[0]
+        (_distance(demand.pool, observed, rate), demand)
+        for demand in candidates_of_pools([run], device_model)[0]
     ]
     found.sort(key=lambda item: item[0])
     least, best = found[0]

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from planner import measurements
-from planner.demand import DeviceModel, steady_demands
+from planner.demand import DeviceModel, candidates_of_pools
 from planner.demand.drawn_pool import all_volumes
 from planner.errors import InputError
 from planner.interval import Interval
@@ -159,7 +159,7 @@ def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
         pooled, count = runs[0].pool, sum(run.bases for run in runs)
         run = runs[0] if pooled else _mean_volume(runs)
         # As `planner aliases` reads it, by the same model.
-        ((demand, *_),) = steady_demands([run], own := with_time_for_gap(device_model, (run,)))
+        ((demand, *_),) = candidates_of_pools([run], own := with_time_for_gap(device_model, (run,)))
         station = {"service_time_ms": _milliseconds(demand.pool.service_time), "model": DEFAULT_MODEL}
         if own is not device_model:
             station["redrive_time_ms"] = _milliseconds(own.redrive_time)

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import planner
-from planner.demand import DeviceModel, SteadyDemand, Target
+from planner.demand import Candidate, DeviceModel, Target
 from planner.devices import Pool, VolumeClass
 from planner.interval import Interval
 from planner.measurements import Run
@@ -158,7 +158,7 @@ def test_a_demand_that_never_waits_needs_one_more_where_the_measurement_did() ->
         io_rate=Interval.around(np.full(2, 100.0), 0.05), service=Interval.around(np.full(2, 2e-3), 5e-6),
         queued=Interval.around(np.full(2, 0.3), 0.005),
     )  # fmt: skip
-    one = SteadyDemand(
+    one = Candidate(
         pool=Pool(
             classes=(VolumeClass(volumes=2, population=1, think_time=8e-3),),
             service_time=2e-3,
