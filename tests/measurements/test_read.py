@@ -28,7 +28,7 @@ from planner.cli import main
 from planner.errors import InputError, ReportError
 from planner.library import data_path
 from planner.measurements import read
-from planner.measurements.read import membership
+from planner.measurements.read import members_from
 from planner.reports import schema
 from planner.reports.any_listing import read_devices
 from planner.site.series import read_series
@@ -551,7 +551,7 @@ def test_two_bytes_a_character_read_as_one(name: str, tmp_path: Path) -> None:
     path = tmp_path / "wide"
     path.write_bytes(text.encode("utf-16"))
     if "lsdasd" in name:
-        plain, wide = (membership(each) for each in (ROOT / name, path))
+        plain, wide = (members_from(each) for each in (ROOT / name, path))
         assert plain is not None and wide is not None and plain.members == wide.members
         return
     assert read(path).devices.drop("file").equals(read(text.encode()).devices.drop("file"))

@@ -183,6 +183,7 @@ class Growth(Answer):
 
         grow = loads(self.limits)
         return {
+            "headline": self.headline,
             "limits": [record(each, FIGURES) for each in self.limits],
             "levels": [row for each in grow for row in ahead(each, each.grows, "level", each.levels)],
             "needs": [
