@@ -116,8 +116,8 @@ class Answer(Tabular):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, with unit suffixes, as ``--json`` prints it: `FIGURES` and the notes."""
-        return {**record(self, self.FIGURES), "notes": list(self.notes)}
+        """Everything as plain data, with unit suffixes, as ``--json`` prints it: headline, `FIGURES` and notes."""
+        return {"headline": self.headline, **record(self, self.FIGURES), "notes": list(self.notes)}
 
     @property
     def pictured(self) -> bool:

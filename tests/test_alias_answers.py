@@ -154,7 +154,7 @@ def test_a_wait_that_becomes_service_is_no_help() -> None:
         service=Interval.around(1.3e-3, 5e-5),
         queued=Interval.printed("1.84"),
     )
-    answer = sizing.aliases(run, DeviceModel(inflation=1.0, redrive_time=0.0, model_error=0.02))
+    answer = sizing.aliases_of_runs(run, DeviceModel(inflation=1.0, redrive_time=0.0, model_error=0.02))
     assert not answer.helps
     assert "aliases only turn queueing into longer service" in answer.headline
     assert not any(note.startswith("Next: add") for note in answer.notes)

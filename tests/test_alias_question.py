@@ -28,7 +28,7 @@ def first_short(models: tuple[str, ...]) -> list[Any]:
 @pytest.fixture(scope="module", params=first_short(VOLUME_MODELS))
 def volume(request: pytest.FixtureRequest) -> sizing.AliasAnswer:
     (rows,) = intervals(read(data_path("hyperpav", "522A-0-aliases.listing")))
-    return sizing.aliases(volume_runs(rows), DeviceModel.from_model(request.param))
+    return sizing.aliases_of_runs(volume_runs(rows), DeviceModel.from_model(request.param))
 
 
 @pytest.fixture(scope="module", params=first_short(POOL_MODELS))
@@ -36,7 +36,7 @@ def pool(request: pytest.FixtureRequest) -> sizing.AliasAnswer:
     (rows,) = intervals(read(data_path("hyperpav", "pool-0-aliases.listing")))
     (pool,), _ = pool_runs(rows, Devices("522A-5231", "bases"))
     assert pool.run is not None
-    return sizing.aliases(pool.run, DeviceModel.from_model(request.param))
+    return sizing.aliases_of_runs(pool.run, DeviceModel.from_model(request.param))
 
 
 def row(answer: sizing.AliasAnswer, aliases: int) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def test_response_intervals_hold_what_was_measured(
         (pool, 8, 2.18e-3, 0.0),
         (pool, 16, 1.65e-3, 0.0),
     ):
-        low, high = answer.response_low[aliases], answer.response_high[aliases]
+        low, high = answer.response.low[aliases], answer.response.high[aliases]
         assert low - rounding < measured < high + rounding
         assert high < 2 * low
 

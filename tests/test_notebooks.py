@@ -83,7 +83,7 @@ def _volume(it: Any, said: str) -> None:
     assert "Two aliases (2 to 4, 90 %)" in said
     for model in it.models.values():
         found = planner.aliases(it.listing, model=model)
-        rate, low, high = found.rows.io_rate[2], found.rate_low[2], found.rate_high[2]
+        rate, low, high = found.rows.io_rate[2], found.rate.low[2], found.rate.high[2]
         assert (found.recommended, found.range) == (2, (2, 4))
         assert low < it.measured < high
         assert abs(rate / it.measured - 1) < 0.05
@@ -95,7 +95,7 @@ def _pool(it: Any, said: str) -> None:
     assert "14 aliases (8 to 15, 90 %)" in said
     measured = {8: 9979.0, 16: 13395.0}
     for at, rate in measured.items():
-        assert it.strict.rate_low[at] < rate < it.strict.rate_high[at]
+        assert it.strict.rate.low[at] < rate < it.strict.rate.high[at]
         assert abs(it.strict.rows.io_rate[at] / rate - 1) < 0.10
     assert it.gain[0] > 2 > it.gain[1] >= 1
     slower = (it.mixed.response_time[1:] / it.mixed.response_time[:-1]).max() - 1

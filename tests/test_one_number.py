@@ -96,7 +96,7 @@ def told(found: Need) -> tuple[object, ...]:
 def read_as(runs: Iterable[Run], target: Target | None = None) -> list[Sized]:
     """What each was read as, for its count."""
     cases = [(run,) for run in runs]
-    found = size(cases, DEVICE, target or Target(), [0.0] * len(cases), every=False)
+    found = size(cases, DEVICE, target or Target(), [0.0] * len(cases), ranges=False)
     assert all(isinstance(each, Sized) for each in found)
     return found  # type: ignore[return-value]
 

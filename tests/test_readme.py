@@ -28,7 +28,7 @@ def table_rows(system: str, models: tuple[str, ...], name: str, rows: tuple[Any,
     """The table of the page, computed for one system: percent of the measured value."""
     (listed,) = intervals(read(data_path("hyperpav", f"{name}.listing")))
     (run,) = system_runs(listed)
-    answers = [sizing.aliases(run, DeviceModel.from_model(model)) for model in models]
+    answers = [sizing.aliases_of_runs(run, DeviceModel.from_model(model)) for model in models]
     counts = [f"{a.recommended}, {a.range_text}" for a in answers]
     lines = [f"| {system}: aliases, range | {rows[-1][0]} tried | " + " | ".join(counts) + " |"]
     for aliases, rate, response in rows:
@@ -63,9 +63,9 @@ def test_the_outlier_is_named_with_what_the_planner_says() -> None:
     (listed,) = intervals(read(data_path("hyperpav", "522A-0-aliases.listing")))
     (run,) = system_runs(listed)
     for name in ("hyperpav", "hyperpav-pool-runs"):
-        assert float(sizing.aliases(run, DeviceModel.from_model(name)).rows.io_rate[1]) == pytest.approx(
-            1300, abs=50
-        )
+        assert float(
+            sizing.aliases_of_runs(run, DeviceModel.from_model(name)).rows.io_rate[1]
+        ) == pytest.approx(1300, abs=50)
     assert read_model("hyperpav").fit.outliers == ("Y040181P 522A +1",)
     files = [data_path("hyperpav", f"522A-{name}.listing") for name in ("0-aliases", "1-alias", "2-aliases")]
     runs = [run for rows in intervals(read(files)) for run in system_runs(rows)]

@@ -222,3 +222,16 @@ def test_sentences_end_at_a_hundred_columns_and_numbers_stand_to_the_right() -> 
     shown = answer_text("A word. " * 40, (Section(table=table),), ("A note. " * 40,), 160)
     assert max(map(len, shown.splitlines())) <= 100
     assert "B                 5 %  -" in shown
+
+
+def test_a_long_name_is_cut_in_text_alone_and_two_never_look_equal() -> None:
+    names = [3000 * "A" + "1", 3000 * "A" + "2", "522A"]
+    table = Table(
+        columns=(Column(name="pool", unit="", values=names), Column(name="need", unit="", values=[2, 3, 4]))
+    )
+    lines = to_text(table).splitlines()
+    assert max(map(len, lines)) <= 80
+    first, second = (line.split()[0] for line in lines[1:3])
+    assert first != second and all(each.startswith(49 * "A" + "...") for each in (first, second))
+    assert [row["pool"] for row in json.loads(to_json(table.records()))] == names
+    assert [row[0] for row in csv.reader(io.StringIO(to_csv(table)))][1:] == names

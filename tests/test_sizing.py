@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from planner import aliases, calibrate, queueing, sizing, style
 from planner.demand import DeviceModel, Target
 from planner.demand import steady as steady_module
-from planner.demand.steady import _Elements, _longer_than_any, candidates_of_pool, candidates_of_pools
+from planner.demand.steady import _Inversions, _longer_than_any, candidates_of_pools
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError, InfeasibleError, InputError, PlannerError
 from planner.interval import Interval
@@ -91,7 +91,7 @@ def joined(name: str, parts: list[Run], aliases: int = 0) -> Run:
     wait=st.floats(1e-5, 1e-3),
 )
 def test_the_count_meets_its_target_and_one_less_does_not(population: int, think: float, wait: float) -> None:
-    answer = sizing.aliases(closed_run(population, think), DEVICE, target=Target(wait=wait))
+    answer = sizing.aliases_of_runs(closed_run(population, think), DEVICE, target=Target(wait=wait))
     waits = answer.rows.wait_time
     assert waits[answer.recommended] <= wait
     if answer.recommended > 0:
@@ -101,7 +101,7 @@ def test_the_count_meets_its_target_and_one_less_does_not(population: int, think
 @examples(15, brief=4)
 @given(population=st.integers(2, 6), think=st.floats(2e-4, 5e-3))
 def test_the_demand_that_made_the_numbers_is_among_the_readings(population: int, think: float) -> None:
-    answer = sizing.aliases(closed_run(population, think), PLAIN)
+    answer = sizing.aliases_of_runs(closed_run(population, think), PLAIN)
     found = [reading for reading in answer.readings if reading.population == population]
     assert found, answer.why
     assert found[0].think_time == pytest.approx(think, rel=0.05)
@@ -112,7 +112,7 @@ def test_the_demand_that_made_the_numbers_is_among_the_readings(population: int,
 @given(population=st.integers(3, 6), think=st.floats(2e-4, 2e-3), aliases=st.integers(1, 3))
 def test_aliases_in_use_leave_the_demand_readable(population: int, think: float, aliases: int) -> None:
     run = closed_run(population, think, aliases, device_model=DEVICE)
-    answer = sizing.aliases(run, DEVICE)
+    answer = sizing.aliases_of_runs(run, DEVICE)
     assert population in {reading.population for reading in answer.readings}
     assert answer.in_use == aliases
     assert answer.rows.io_rate[aliases] == pytest.approx(run.total_rate.value, rel=0.01)
@@ -125,12 +125,14 @@ def test_the_demand_is_readable_beside_a_long_gap(population: int, think: float)
     """The gap in units of the service time is far off until the service time is known; four times the measured one."""
     device_model = DeviceModel(inflation=0.3, redrive_time=2.6e-4, model_error=0.02)
     run = closed_run(population, think, 1, device_model=device_model, half=1e-6)
-    found = [each for each in sizing.aliases(run, device_model).readings if each.population == population]
+    found = [
+        each for each in sizing.aliases_of_runs(run, device_model).readings if each.population == population
+    ]
     assert found[0].think_time == pytest.approx(think, rel=0.05)
 
 
 def test_rows_improve_with_every_alias() -> None:
-    rows = sizing.aliases(closed_run(6, 2e-4), DEVICE).rows
+    rows = sizing.aliases_of_runs(closed_run(6, 2e-4), DEVICE).rows
     assert (rows.io_rate[1:] >= rows.io_rate[:-1] * (1 - 1e-9)).all()
     assert (rows.queued[1:] <= rows.queued[:-1] + 1e-9).all()
 
@@ -142,7 +144,7 @@ def test_open_arrivals_far_from_saturation() -> None:
         io_rate=Interval(299.5, 300, 300.5), service=Interval(1.29e-3, 1.3e-3, 1.31e-3), response=None,
         queued=Interval(queue * 0.99, queue, queue * 1.01), volumes=1, aliases=0, pool=False,
     )  # fmt: skip
-    answer = sizing.aliases(run, PLAIN)
+    answer = sizing.aliases_of_runs(run, PLAIN)
     assert answer.to_dict()["demand"]["kind"] == "open"
     assert answer.rows.io_rate == pytest.approx(300)
     two_servers = queueing.mmc(300, float(answer.rows.service_time[1]), 2)
@@ -152,7 +154,7 @@ def test_open_arrivals_far_from_saturation() -> None:
 @pytest.mark.parametrize("share", [0.01, 0.3, 1 / 3, 1.0])
 def test_growth_moves_the_demand_by_that_share(share: float) -> None:
     """Between whole numbers of requesters the rate is on the straight line between both."""
-    answer = sizing.aliases(closed_run(3, 2e-4), PLAIN, growth=share)
+    answer = sizing.aliases_of_runs(closed_run(3, 2e-4), PLAIN, growth=share)
     think = answer.readings[0].think_time
     assert think is not None
     rates = [
@@ -359,14 +361,14 @@ def test_a_model_that_is_far_off_is_moved_no_more_than_threefold_beside_the_meas
 
 
 def test_no_queue_no_aliases() -> None:
-    answer = sizing.aliases(closed_run(1, 1e-3), DEVICE)
+    answer = sizing.aliases_of_runs(closed_run(1, 1e-3), DEVICE)
     assert answer.recommended == 0
     assert any("Aliases will not help" in note for note in answer.notes)
 
 
 def test_a_target_below_the_service_time_has_no_answer() -> None:
     with pytest.raises(InfeasibleError, match="which aliases do not shorten"):
-        sizing.aliases(closed_run(3, 2e-4), DEVICE, target=Target(response=1e-3))
+        sizing.aliases_of_runs(closed_run(3, 2e-4), DEVICE, target=Target(response=1e-3))
 
 
 def test_contradictory_systems_are_refused() -> None:
@@ -375,13 +377,13 @@ def test_contradictory_systems_are_refused() -> None:
     ((pool,), _) = pool_runs(rows)
     assert pool.run is not None
     with pytest.raises(InputError, match="the same volumes"):
-        sizing.aliases([*volume_runs(volume), pool.run], DEVICE)
+        sizing.aliases_of_runs([*volume_runs(volume), pool.run], DEVICE)
 
 
 @pytest.mark.parametrize("growth", [-0.1, math.nan, math.inf])
 def test_growth_is_a_share(growth: float) -> None:
     with pytest.raises(InputError, match="growth"):
-        sizing.aliases(closed_run(3, 2e-4), DEVICE, growth=growth)
+        sizing.aliases_of_runs(closed_run(3, 2e-4), DEVICE, growth=growth)
 
 
 @pytest.mark.long
@@ -389,7 +391,7 @@ def test_several_listings_decide_more_than_one() -> None:
     names = ("522A-0-aliases", "522A-1-alias", "522A-2-aliases")
     files = [data_path("hyperpav", f"{name}.listing") for name in names]
     runs = [volume_runs(rows)[0] for rows in intervals(read(files))]
-    answer = sizing.aliases(runs, DeviceModel.from_model("hyperpav-pool-runs"))
+    answer = sizing.aliases_of_runs(runs, DeviceModel.from_model("hyperpav-pool-runs"))
     assert [reading.population for reading in answer.readings] == [3]
     assert any("Y040181P" in note and "left out" in note for note in answer.notes)
 
@@ -399,24 +401,20 @@ def test_pool_listings_whose_rates_rose_with_the_aliases_are_read_together(
 ) -> None:
     """By more than 3 %, and with other counts of aliases; else the last listing is read alone."""
     fits = SimpleNamespace(fits=True, requesters=6.0)
-    for name, found in (("fitted", ([], "")), ("_in_use", "in use")):
+    for name, found in (("fitted", (["a fit"], "fitted")), ("_of_fit", "a fit"), ("_in_use", "in use")):
         monkeypatch.setattr(pool_module, name, lambda *_, found=found: found)
     monkeypatch.setattr(pool_module, "_denied", lambda *_: False)  # as the queues of these rows would
-    monkeypatch.setattr(pool_module, "grow_together", lambda _: None)
     monkeypatch.setattr(pool_module, "_alone", lambda pools, *_, **__: ["alone"] * len(pools))
     monkeypatch.setattr(pool_module, "candidates_of_pools", lambda runs, _, **__: [[fits]] * len(runs))
-    monkeypatch.setattr(
-        pool_module,
-        "SizedPool",
-        lambda *_, candidates, left_out=None, **__: candidates if left_out is None else "fitted",
-    )
+    made = lambda read, *_: [SimpleNamespace(unsolved=None, said=one.left_out or one.demands) for one in read]  # noqa: E731
+    monkeypatch.setattr(pool_module, "SizedPool", SimpleNamespace(made=made))
     before = joined("before", [closed_run(6, 5e-3)] * 3)
 
     def read_as(share: float, aliases: int) -> object:
         ends = Interval(*(end * (1 + share) for end in before.io_rate))
         runs = before, replace(before, io_rate=ends, aliases=aliases)
         (found,) = size_pools([runs], DEVICE, Target(), [0.0], ReadCache())
-        return found
+        return getattr(found, "said", None)
 
     assert read_as(0.5, 2) == read_as(-0.5, 2) == "fitted"
     assert read_as(0.029, 2) == "in use" and read_as(0.031, 2) == "fitted"
@@ -493,7 +491,7 @@ def test_the_fewest_of_pools_are_those_of_all_their_counts() -> None:
 
 
 def test_a_plot_shows_rate_and_response() -> None:
-    axes = sizing.aliases(closed_run(3, 2e-4), DEVICE).plot()
+    axes = sizing.aliases_of_runs(closed_run(3, 2e-4), DEVICE).plot()
     assert axes.get_ylabel() == "I/O rate [1/s]"
     assert len(axes.get_figure().axes) == 2
 
@@ -503,7 +501,7 @@ def test_a_plot_shows_rate_and_response() -> None:
     [Target(wait=2e-4), Target(response=2e-3), Target(wait=2e-4, response=2e-3)],
 )
 def test_a_plot_shows_the_response_that_was_asked_for(target: Target) -> None:
-    answer = sizing.aliases(closed_run(3, 2e-4), DEVICE, target=target)
+    answer = sizing.aliases_of_runs(closed_run(3, 2e-4), DEVICE, target=target)
     _, panel = answer.plot().get_figure().axes
     drawn = [line.get_ydata() for line in panel.get_lines() if line.get_label() == "target"]
     limits = [np.full(answer.rows.aliases.shape, 2.0)] if target.response else []
@@ -528,7 +526,7 @@ def unequal_pool() -> Run:
 
 @pytest.mark.long
 def test_a_pool_saves_device_numbers_against_classic_pav() -> None:
-    answer = sizing.aliases(unequal_pool(), PLAIN)
+    answer = sizing.aliases_of_runs(unequal_pool(), PLAIN)
     # One busy volume alone needs its three other requesters served at once; a quiet one needs one alias.
     assert answer.classic == 3 * 3 + 10 * 1
     assert answer.recommended < answer.classic
@@ -537,7 +535,7 @@ def test_a_pool_saves_device_numbers_against_classic_pav() -> None:
 
 @pytest.mark.long
 def test_the_busy_volumes_gain_the_most() -> None:
-    answer = sizing.aliases(unequal_pool(), PLAIN)
+    answer = sizing.aliases_of_runs(unequal_pool(), PLAIN)
     busy, quiet = answer.gains
     said = answer.to_dict()["gains"][0]
     for name in ("before", "after"):
@@ -550,7 +548,7 @@ def test_the_busy_volumes_gain_the_most() -> None:
 
 
 def test_a_volume_has_no_classic_alternative() -> None:
-    answer = sizing.aliases(closed_run(3, 2e-4), DEVICE)
+    answer = sizing.aliases_of_runs(closed_run(3, 2e-4), DEVICE)
     assert answer.classic is None
     assert answer.to_dict()["classic_aliases"] is None
 
@@ -565,10 +563,10 @@ def test_what_a_calibration_leaves_open_widens_the_answer(tmp_path: Path) -> Non
     vague, known = DeviceModel.from_model(file), DeviceModel.from_model("hyperpav-volume-runs")
     run = closed_run(3, 2e-4)
     wide, narrow, plain = (
-        sizing.aliases(run, device_model) for device_model in (vague, known, replace(vague, axes=()))
+        sizing.aliases_of_runs(run, device_model) for device_model in (vague, known, replace(vague, axes=()))
     )
     for other in (narrow, plain):
-        spans = [float(np.log(each.rate_high[2] / each.rate_low[2])) for each in (wide, other)]
+        spans = [float(np.log(each.rate.high[2] / each.rate.low[2])) for each in (wide, other)]
         assert spans[0] > 1.2 * spans[1]
     assert wide.range[0] <= plain.range[0] <= plain.range[1] <= wide.range[1]
 
@@ -615,7 +613,7 @@ def test_the_measurement_has_the_last_word_on_the_aliases_in_use(kind: str, met:
     response = wait + float(run.mean_service.value)
     share = 1.001 if met else 0.999
     for target in (Target(wait=wait * share), Target(response=response * share)):
-        (found,) = size([(run,)], PLAIN, target, [0.0], every=False)
+        (found,) = size([(run,)], PLAIN, target, [0.0], ranges=False)
         assert isinstance(found, Sized)
         assert found.decided == ("bursty demand" if kind == "bursty pool" else "steady demand")
         assert (found.count <= used) is met
@@ -652,7 +650,7 @@ def test_no_more_aliases_are_tried_than_requesters_or_addresses() -> None:
 @pytest.mark.parametrize(("above", "said"), [(3.9, False), (4.1, True)])
 def test_a_rate_that_stays_is_told_with_how_far_it_may_rise(above: float, said: bool) -> None:
     """A rise of four times what reads alike is worth a word."""
-    answer = sizing.aliases(closed_run(3, 2e-4), DEVICE, target=Target(wait=2e-4))
+    answer = sizing.aliases_of_runs(closed_run(3, 2e-4), DEVICE, target=Target(wait=2e-4))
     assert answer.recommended > answer.in_use
     rows = replace(answer.rows, io_rate=np.full(answer.rows.aliases.shape, 700.0))
     rate = Interval(rows.io_rate, rows.io_rate, rows.io_rate * (1.0 + above * SAME))
@@ -738,7 +736,7 @@ def test_readings_of_a_pool_are_of_all_its_volumes(aliases: int, demand: dict[st
         io_rate=Interval(rate * 0.999, rate, rate * 1.001), service=Interval(1.295e-3, 1.3e-3, 1.305e-3), response=None,
         queued=Interval(queue * 0.99, queue, queue * 1.01), volumes=1, aliases=0, pool=False,
     )  # fmt: skip
-    found = candidates_of_pool(joined("POOL", [one] * 4, aliases), PLAIN)
+    (found,) = candidates_of_pools([joined("POOL", [one] * 4, aliases)], PLAIN)
     assert all(each.fits for each in found)
     parts = [each.pool.classes[0] for each in found]
     if "arrival_rate" in demand:
@@ -771,7 +769,7 @@ def busy_pools(volumes: int, used: int) -> list[Run]:
 def test_one_candidate_is_the_preferred_one_of_all(volumes: int) -> None:
     """The least that fits of many intervals is asked for without the others, also in overload."""
     runs = busy_pools(volumes, 2)
-    alone = candidates_of_pools(runs, DEVICE, every=False)
+    alone = candidates_of_pools(runs, DEVICE, ranges=False)
     every = candidates_of_pools(runs, DEVICE)
     for run, (one,), others in zip(runs, alone, every, strict=True):
         assert one.fits is others[0].fits, run.busy
@@ -783,7 +781,7 @@ def test_one_candidate_is_the_preferred_one_of_all(volumes: int) -> None:
 
 def test_a_pool_without_any_solution_has_candidates_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     nothing = np.full(1, np.nan)
-    monkeypatch.setattr(_Elements, "predicted", lambda self, *_: (nothing.repeat(self.rate.size),) * 3)
+    monkeypatch.setattr(_Inversions, "predicted", lambda self, *_: (nothing.repeat(self.rate.size),) * 3)
     runs = busy_pools(2, 2)
     searched = {*range(len(runs))} - {*_longer_than_any(runs, DEVICE)}
     assert searched
@@ -825,7 +823,7 @@ def test_no_steady_demand_queues_as_long_as_the_bound_that_leaves_it_out() -> No
 
 
 @pytest.mark.parametrize("queue", [30.0, 600.0])
-def test_a_queue_beyond_all_steady_demands_costs_no_search(
+def test_a_queue_beyond_all_candidates_of_pools_costs_no_search(
     monkeypatch: pytest.MonkeyPatch, queue: float
 ) -> None:
     monkeypatch.setattr(steady_module, "_inverted", lambda cases, _: cases and pytest.fail("searched"))
@@ -833,7 +831,7 @@ def test_a_queue_beyond_all_steady_demands_costs_no_search(
         io_rate=Interval.around(1500.0, 0.5), service=Interval.around(1e-3, 5e-6),
         queued=Interval.around(queue, 0.05), volumes=2, aliases=2, pool=True,
     )  # fmt: skip
-    (only,) = candidates_of_pool(run, DEVICE)
+    ((only,),) = candidates_of_pools([run], DEVICE)
     assert only.queue_short
     assert not only.fits
     assert only.pool.classes[0].arrival_rate == pytest.approx(1500.0)
@@ -854,7 +852,7 @@ def test_many_requesters_a_volume_are_found(population: int) -> None:
         io_rate=Interval.around(rate / 2, 1e-3 * rate), service=Interval.around(service, 1e-5), response=None,
         queued=Interval.around(queue / 2, 0.05), volumes=1, aliases=0, pool=False,
     )  # fmt: skip
-    found = candidates_of_pool(joined("POOL", [one] * 2, 2), DEVICE)
+    (found,) = candidates_of_pools([joined("POOL", [one] * 2, 2)], DEVICE)
     people = [each.pool.classes[0].population for each in found]
     assert all(each.fits for each in found)
     assert min(people) <= population <= max(people)

@@ -45,7 +45,7 @@ def read_as(run: Run, target: Target | None = None) -> SizedPool:
 
 def candidate(run: Run) -> Candidate:
     """Its preferred demand."""
-    return read_as(run).candidates[0]
+    return read_as(run).demands[0]
 
 
 def measured(pools: list[Run]) -> list[sizing.MeasuredPool]:
@@ -95,7 +95,7 @@ def test_open_volumes_ask_at_their_own_rates(tmp_path: Path) -> None:
     (run,) = runs_of(
         tmp_path, "pool,volume,io_rate,service_ms", *(f"1,{k},{rate},1.3" for k, rate in enumerate(rates))
     )
-    (only,) = read_as(run).candidates
+    (only,) = read_as(run).demands
     people, _, arrival_rate, service = each_volume(only.pool)
     assert sorted(arrival_rate) == pytest.approx(rates, rel=0.035)  # 300 and 320 within the digits of 1.3
     assert service == pytest.approx(SERVICE)
@@ -188,7 +188,7 @@ def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
     runs = runs_of(tmp_path, HEADER, *subsystem_lines(2))
     answer = sizing.subsystem(measured(runs), DEVICE, growth=0.2)
     for run, found in zip(runs, answer.pools, strict=True):
-        alone = sizing.aliases(run, DEVICE, growth=0.2)
+        alone = sizing.aliases_of_runs(run, DEVICE, growth=0.2)
         assert found.recommended == alone.recommended
         assert found.range == alone.range
         assert found.classic == alone.classic
@@ -206,7 +206,7 @@ def test_many_pools_say_what_each_needs_if_its_volumes_act_together(tmp_path: Pa
     ]
     bursty, calm = runs = runs_of(tmp_path, "volume,pool,aliases,io_rate,service_ms,queued", *lines)
     answer = sizing.subsystem(measured(runs), DEVICE)
-    alone = sizing.aliases(bursty, DEVICE)
+    alone = sizing.aliases_of_runs(bursty, DEVICE)
     said = f"{alone.together_count} aliases if the volumes' I/Os come together"
     assert f"{alone.together_count} if they come together" in alone.headline
     assert said in answer.pools[0].notes and said in " ".join(answer.notes)

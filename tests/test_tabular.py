@@ -81,7 +81,7 @@ def tracked() -> Any:
 
 # One of each class; a test holds that none is missing.
 MADE = {
-    "AliasAnswer": lambda: sizing.aliases(
+    "AliasAnswer": lambda: sizing.aliases_of_runs(
         volume_runs(rows_of_listing())[0], DeviceModel.from_model("hyperpav")
     ),
     "Prediction": lambda: predict(read_model("hyperpav"), {"volumes": 1}, {"aliases": [0.0, 1.0, 2.0]}),
@@ -133,9 +133,7 @@ MADE = {
     ),
     "SystemGrid": lambda: system.whatif(template("xiv"), ["guests.count=17:20:1"]),
     "TrackRecord": tracked,
-    "VolumesAnswer": lambda: sizing.answer_for(
-        data_path("hyperpav", "pool-0-aliases.listing"), kind="volume"
-    ),
+    "VolumesAnswer": lambda: sizing.aliases(data_path("hyperpav", "pool-0-aliases.listing"), kind="volume"),
 }
 # What is a list, or counts of rows: no picture helps.
 WITHOUT_PICTURE = {"ArchiveAnswer", "Collected"}
@@ -191,6 +189,14 @@ def test_a_result_shows_itself(name: str) -> None:
     if isinstance(found, Answer):
         assert style.title_of(axes)
     axes.figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    "name", costly_apart(name for name, each in CLASSES.items() if issubclass(each, Answer))
+)
+def test_plain_data_of_an_answer_have_its_first_line(name: str) -> None:
+    found = made(name)
+    assert found.to_dict()["headline"] == found.headline
 
 
 @pytest.mark.parametrize("name", [name for name, each in CLASSES.items() if issubclass(each, Result)])

@@ -86,7 +86,7 @@ def published(release: str = "5.3") -> tuple[MeasuredConfiguration, ...]:
 def read_configurations(path: Path) -> tuple[MeasuredConfiguration, ...]:
     """Read measured configurations from a CSV file."""
     rows = read_measurements(
-        [path], PROCESSOR_HEADINGS, PROCESSOR_NEEDED, what=WANTED, one_of=TIMES, others=True
+        [path], PROCESSOR_HEADINGS, PROCESSOR_NEEDED, expected=WANTED, one_of=TIMES, others=True
     )
     return tuple(_read(row) for row in rows)
 

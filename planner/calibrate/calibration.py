@@ -155,6 +155,7 @@ class Calibration(Answer):
         """Everything as plain data; an open end of an interval is None."""
         keys = ("value", "standard_error", "percent", "low", "high", "start", "status")
         return {
+            "headline": self.headline,
             "parameters": {
                 e.parameter.file_key: {k: getattr(e, k) for k in keys} for e in self.estimates.values()
             },
@@ -272,6 +273,7 @@ class Fit(Calibration):
         """Everything as plain data; an open end of an interval is None."""
         low, high = self.population_interval()
         return {
+            "headline": self.headline,
             "population": {
                 "value": self.population, "status": self.population_status, "low": low, "high": high,
                 "probability": {str(n): share for n, share in self.populations.items()},

@@ -16,7 +16,7 @@ from planner.measurements.rows import shown as listed
 from planner.quantity import Quantity
 from planner.render import counted
 from planner.reports import Printed
-from planner.reports.csv_table import Allowed, CsvTable, first_true, read_csv, shown
+from planner.reports.csv_table import Allowed, CsvTable, first_true, read_csv, shown, with_columns
 from planner.results import by_key
 
 
@@ -53,17 +53,18 @@ def read_measurements(
     headings: Sequence[Quantity],
     needed: Sequence[str],
     *,
-    what: str = "measurements",
+    expected: str = "",
     one_of: Sequence[Sequence[str]] = (),
     others: bool = False,
 ) -> list[Measurements]:
-    """Read runs, one per row, with all `needed` columns and one group of `one_of`; `what` is for messages."""
+    """Read runs, one per row, with all `needed` columns and one group of `one_of`; `expected` is for messages."""
     known = None if others else ["run", *(each.file_key for each in headings)]
+    expected = expected or with_columns("measurements", needed)
     found: list[Measurements] = []
     for k, path in enumerate(paths):
         if path in paths[:k]:
             raise InputError("measurements", f"{path} a second time", "each file once")
-        table = read_csv(path, needed, what)
+        table = read_csv(path, needed, expected)
         if known is not None:
             table.refuse_others(known)
         if (row := first_true(~table.cells.to_struct("row").is_first_distinct())) is not None:
@@ -71,7 +72,7 @@ def read_measurements(
                 row, table.header[0], "the same row a second time: expected each measurement once"
             )
         if one_of and not any(all(map(table.has, group)) for group in one_of):
-            raise table.missing(", or ".join(" and ".join(group) for group in one_of), what)
+            raise table.missing(", or ".join(" and ".join(group) for group in one_of), expected)
         found += _measurements(table, [each for each in headings if table.has(each.file_key)], needed)
     return found
 

@@ -132,7 +132,7 @@ def _answer(
 
     to_take(question.commands, question.free)  # refuse invalid options before solving
     with options.progress("Counting aliases"):
-        answer = sizing.answer_for(**question.asked(files), **asked)
+        answer = sizing.aliases(**question.asked(files), **asked)
     answer = sizing.with_commands(answer, question.commands, question.free)
     options.show(answer, form)
 

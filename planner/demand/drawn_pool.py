@@ -67,7 +67,7 @@ class PoolRow(NamedTuple):
         return np.where(np.isnan(known), unknown, known)
 
     @property
-    def joined(self) -> bool:
+    def come_together(self) -> bool:
         """Whether bursts of some volumes are known to come together."""
         return bool((np.nan_to_num(self.together) > 0.0).any())
 
@@ -307,7 +307,7 @@ def held(aliases: Array, mean: Array | float, variance: Array | float) -> Array:
     return np.asarray(np.where(aliases > 0, waits / (b * (density - b * ndtr(-b))), 1.0))
 
 
-def joined(rows: Sequence[tuple[Any, ...]]) -> tuple[list[Interval], list[slice]]:
+def all_volumes(rows: Sequence[tuple[Any, ...]]) -> tuple[list[Interval], list[slice]]:
     """Rate, service and queue of the volumes of all pools, and where those of each stand."""
     columns = [
         Interval(*(np.concatenate(ends) for ends in zip(*column, strict=True)))

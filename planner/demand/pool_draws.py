@@ -146,7 +146,7 @@ def curves_of(
     every = [row.shares(share) for share in (shares if unknown else shares[-1:])]
     common = [(use, share, 1.0) for use in together.usual for share in every] if each else []
     # Rare bursts of all volumes: with aliases in use as far as they may come together, what waits shows the rest.
-    possible = float(every[-1].mean()) if row.aliases else float(unknown and not row.joined)
+    possible = float(every[-1].mean()) if row.aliases else float(unknown and not row.come_together)
     weight = possible * (RARE_IN_USE if row.aliases else RARE)
     rare = together.rare if each and possible else ()
     common += [(use, every[-1], weight / (1 - weight) * len(common) / len(rare)) for use in rare]
@@ -155,7 +155,7 @@ def curves_of(
     share_of = np.array([share.mean() for _, share in cases])
     queues, fails = np.empty((last + 1, 0)), np.empty((last + 1, 0)) if tries else None
     if cases:
-        more = HELD_TOGETHER - 1.0 if row.joined else 0.0
+        more = HELD_TOGETHER - 1.0 if row.come_together else 0.0
         queues = (1.0 + more * share_of) * queued(cases, last, together.device_model, service)
         fails = np.array([failing(use, last, share) for use, share in cases]).T if tries else None
     return JointCurves(
@@ -187,7 +187,7 @@ def pool_of(
     def mean(values: Sequence[Array]) -> Array:
         return np.asarray(sum(share[k] * values[k] for k in kept) / share[kept].sum())
 
-    chosen, many = [] if row.joined else kept, likely.shape[1]
+    chosen, many = [] if row.come_together else kept, likely.shape[1]
     each = [drawn(uses[k], last, many, same) if draws is None else draws[k] for k in chosen]
     queues = np.concatenate([*each, curves.queues], axis=1)
     fails = None

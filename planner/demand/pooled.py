@@ -26,7 +26,7 @@ from planner.demand.device_model import DeviceModel
 from planner.demand.drawn_pool import (
     DrawnPool,
     PoolRow,
-    joined,
+    all_volumes,
     mean_service,
     misfit,
     most_aliases,
@@ -95,7 +95,7 @@ def _read_alone(
     tries: bool = False,
 ) -> list[DrawnPool]:
     """Pools without aliases in use; beside independent bursts those that come together to some `shares`."""
-    columns, parts = joined(rows)
+    columns, parts = all_volumes(rows)
     read = _bounded(read_volumes(*columns, device_model=device_model))
     share = np.repeat(growth, [part.stop - part.start for part in parts])
     grown = read.grown(share) if share.any() else read
@@ -104,15 +104,14 @@ def _read_alone(
     alone = np.where(
         share > 0, np.maximum(queue, read.rows.queue), np.where(share < 0, queue, read.rows.queue)
     )
-    wanted = bool(shares) or any(row.joined for row in rows)
-    together = JointUse.of(grown, use) if wanted else JointUse(device_model=device_model)
+    wanted = [bool(shares) or row.come_together for row in rows]
+    together = JointUse.of(grown, use) if any(wanted) else JointUse(device_model=device_model)
     return [
         pool_of(
             row, grown.of(part), [use.of(part)], [alone[part]], np.ones((1, many)),
-            curves=curves_of(row, together, [part] if row.joined or shares else [], shares or (0.0,), tries=tries),
-            same=SAME_DRAWS,
+            curves=curves_of(row, together, [part] * joint, shares or (0.0,), tries=tries), same=SAME_DRAWS,
         )
-        for row, part in zip(rows, parts, strict=True)
+        for row, part, joint in zip(rows, parts, wanted, strict=True)
     ]  # fmt: skip
 
 
@@ -143,7 +142,7 @@ def read_pool_at_several(
     def read(growth: float) -> DrawnPool:
         if first.aliases:
             return read_in_use([first], device_model, np.array([growth]), DRAWS, tied=False, tries=tries)[0]
-        shares = () if first.joined else MORE_SHARES
+        shares = () if first.come_together else MORE_SHARES
         # Rows with aliases in use weigh the draws: by 512 of them the count of 18 random pools deviates by up to 2.8.
         return _read_alone([first], device_model, np.array([growth]), 512, shares, tries=tries)[0]
 
@@ -252,7 +251,7 @@ def _read_now(
     apart = list({id(row): row for row in rows if id(row) not in known}.values())
     if not apart:
         return
-    (rate, service, queued), parts = joined(apart)
+    (rate, service, queued), parts = all_volumes(apart)
     measured = make_rows(rate, service, queued, 0)
     now = Hypotheses.of(_as_without(measured, parts, device_model))
     for row, part in zip(apart, parts, strict=True):
@@ -311,7 +310,8 @@ class PoolInUse:
 
     def tied(self, pool: DrawnPool) -> DrawnPool:
         """Each draw multiplied by what it misses of the measured queue."""
-        at, kept = self.row.aliases, [] if self.row.joined else counting(self.likely[:, : self.many]).tolist()
+        at = self.row.aliases
+        kept = [] if self.row.come_together else counting(self.likely[:, : self.many]).tolist()
         factor = np.exp(
             tie(np.concatenate([*(self.draws[k][at] for k in kept), self.curves.queues[at]]), self.rows)
         )

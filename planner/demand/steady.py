@@ -2,7 +2,7 @@
 
 The queueing model of the pool ties rate X, service time S and queue Q of equal volumes. For a population N it leaves
 one free number, the think time in units of the service time, z = Z / S0: it fixes X S0 and Q, hence S0 = (X S0) / X.
-The candidate of N is the z at which the normalized residuals of S and Q cancel; it fits if both lie within the rounding
+The demand of N is the z at which the normalized residuals of S and Q cancel; it fits if both lie within the rounding
 of the digits and the error of the model. Of open arrivals the free number is the idle capacity over the load.
 """
 
@@ -37,10 +37,10 @@ IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One steady demand of the volumes of a pool, and how well it fits.
+    """A steady demand that the volumes of a pool may have, and how well it fits; `Candidates` are those of volumes.
 
     `pool`: the volumes and what they are asked for; `residual`: largest normalized residual of service and queue: 1 is
-    the limit of what their digits leave open; `queue_short`: whether the candidate queues less than was measured.
+    the limit of what their digits leave open; `queue_short`: whether it queues less than was measured.
     """
 
     pool: Pool
@@ -49,7 +49,7 @@ class Candidate:
 
     @property
     def fits(self) -> bool:
-        """Whether the candidate lies inside the rounding."""
+        """Whether it lies inside the rounding."""
         return self.residual <= 1.0
 
     @property
@@ -67,49 +67,29 @@ class Candidate:
         return f"about {readable(first.population)} requesters a volume with {think} between I/Os"
 
 
-def candidates_of_pool(measured: Run, device_model: DeviceModel) -> tuple[Candidate, ...]:
-    """Find all steady demands that fit a measurement, the preferred one first.
+def candidates_of_pools(
+    runs: Sequence[Run], device_model: DeviceModel, *, ranges: bool = True
+) -> list[tuple[Candidate, ...]]:
+    """Find all steady demands that fit each of many measurements, the preferred one first, all side by side.
 
     Preferred are open arrivals where they fit and the devices are far from saturated, else the smallest population that
     fits. Where nothing fits, the nearest is the only one. Where the queue was not measured, arrivals are taken as open:
-    rate and service alone do not tell.
-
-    Parameters
-    ----------
-    measured : Run
-        Rates, service and queue of equal volumes.
-    device_model : DeviceModel
-        Inflation and redrive gap of the devices; its model error widens the digits where aliases are at work.
-
-    Returns
-    -------
-    tuple of Candidate
-        At least one.
-    """
-    return candidates_of_pools([measured], device_model)[0]
-
-
-def candidates_of_pools(
-    runs: Sequence[Run], device_model: DeviceModel, *, every: bool = True
-) -> list[tuple[Candidate, ...]]:
-    """`candidates_of_pool` of many measurements, all side by side; only the preferred one where not `every`.
-
-    Requesters that wait for their own I/Os queue less than Poisson arrivals of the same rate: where open arrivals queue
-    less than was measured, no population fits.
+    rate and service alone do not tell. Requesters that wait for their own I/Os queue less than Poisson arrivals of the
+    same rate: where open arrivals queue less than was measured, no population fits.
 
     Parameters
     ----------
     runs : sequence of Run
-        Measurements of pools; none changes the candidates of another.
+        Rates, service and queue of equal volumes of pools; none changes the demands of another.
     device_model : DeviceModel
-        As `candidates_of_pool`.
-    every : bool, optional
-        Whether all that fit are wanted: the preferred one alone costs less.
+        Inflation and redrive gap of the devices; its model error widens the digits where aliases are at work.
+    ranges : bool, optional
+        Whether ranges are wanted, which take all that fit: the preferred one alone costs less.
 
     Returns
     -------
     list of tuple of Candidate
-        One a measurement, each with at least one candidate.
+        One a measurement, each with at least one demand.
     """
     known = [run for run in runs if run.queue_known]
     beyond = _longer_than_any(known, device_model)
@@ -123,10 +103,10 @@ def candidates_of_pools(
             found[k].append(one)
 
     def going() -> list[int]:
-        """Those that no candidate settles."""
+        """Those that no demand settles."""
         return [
             k for k, run in enumerate(known)
-            if not _too_short(found[k]) and (every or not _kept(run, found[k]))
+            if not _too_short(found[k]) and (ranges or not _kept(run, found[k]))
         ]  # fmt: skip
 
     # Next to saturation open arrivals cost most, and are not preferred. With as long a queue they are busy less: where
@@ -138,7 +118,7 @@ def candidates_of_pools(
     late = [k for k in going() if k not in calm]
     short = (k for k in late if _kept(known[k], found[k]) or all(each.queue_short for each in found[k]))
     look(short, lambda _: OPEN)
-    most = None if every else 1
+    most = None if ranges else 1
     preferred = iter([_preferred(run, some)[:most] for run, some in zip(known, found, strict=True)])
     unknown = iter(_offered([run for run in runs if not run.queue_known], device_model))
     return [next(preferred) if run.queue_known else (next(unknown),) for run in runs]
@@ -152,11 +132,11 @@ def _longer_than_any(runs: Sequence[Run], device_model: DeviceModel) -> dict[int
     """
     if not runs:
         return {}
-    every = _Elements.made([(run, math.inf) for run in runs], device_model)
-    busy = every.rate * (every.service.high + device_model.redrive_time) / (every.volumes + every.aliases)
+    asked = _Inversions.made([(run, math.inf) for run in runs], device_model)
+    busy = asked.rate * (asked.service.high + device_model.redrive_time) / (asked.volumes + asked.aliases)
     longest = np.full(busy.shape, np.inf)
-    most = (1.0 + 2.0 * device_model.inflation) * every.volumes * busy**2
-    off = _residual(every.queue, np.divide(most, 1.0 - busy, out=longest, where=busy < 1.0))
+    most = (1.0 + 2.0 * device_model.inflation) * asked.volumes * busy**2
+    off = _residual(asked.queue, np.divide(most, 1.0 - busy, out=longest, where=busy < 1.0))
     beyond = np.flatnonzero(off < -1.0).tolist()
     found = _offered([runs[k] for k in beyond], device_model)
     return {
@@ -195,8 +175,8 @@ def _preferred(run: Run, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Elements(ArrayFields):
-    """Candidates of measurements, arrays (elements,): what was measured, widened by the error of the model."""
+class _Inversions(ArrayFields):
+    """Demands to be found, arrays (demands,): what was measured, widened by the error of the model."""
 
     volumes: Array
     aliases: Array
@@ -206,7 +186,7 @@ class _Elements(ArrayFields):
     population: Array  # inf where open
 
     @classmethod
-    def made(cls, cases: Sequence[tuple[Run, float]], device_model: DeviceModel) -> _Elements:
+    def made(cls, cases: Sequence[tuple[Run, float]], device_model: DeviceModel) -> _Inversions:
         """Of measurements with a population each."""
         volumes, aliases, rate, *ends, population = np.array([
             (run.bases, run.aliases, run.total_rate.value, *run.mean_service, *run.total_queue, population)
@@ -261,60 +241,60 @@ def _residual(known: Interval, guess: Array) -> Array:
 
 
 def _inverted(cases: Sequence[tuple[Run, float]], device_model: DeviceModel) -> list[Candidate]:
-    """Candidates of measurements with a population each, fitting or not."""
+    """Demands of measurements with a population each, fitting or not."""
     if not cases:
         return []
-    every = _Elements.made(cases, device_model)
-    low, high = _limits(every, device_model)
+    asked = _Inversions.made(cases, device_model)
+    low, high = _limits(asked, device_model)
     ends, near = (low, high), (low, high)
-    best = np.array([low, every.service.value, low, low])
+    best = np.array([low, asked.service.value, low, low])
     # The gap is a time: of requesters, in units of S0, it is known only once S0 is.
-    for _ in range(1 if np.isinf(every.population).all() else 2):
-        best, found = _balanced(every, best[1], device_model, near)
+    for _ in range(1 if np.isinf(asked.population).all() else 2):
+        best, found = _balanced(asked, best[1], device_model, near)
         missed = np.flatnonzero(~found)
         if missed.size and (near[0][missed] > ends[0][missed]).any():
             within = ends[0][missed], ends[1][missed]
-            best[:, missed], _ = _balanced(every.of(missed), best[1, missed], device_model, within)
-        best[1] = np.where(best[1] > 0, best[1], every.service.value)  # nan without a solution
+            best[:, missed], _ = _balanced(asked.of(missed), best[1, missed], device_model, within)
+        best[1] = np.where(best[1] > 0, best[1], asked.service.value)  # nan without a solution
         near = np.maximum(best[0] - 0.05, ends[0]), np.minimum(best[0] + 0.05, ends[1])
     free, alone, of_service, of_queue = best
     residual = on_edge(np.maximum(np.abs(of_service), np.abs(of_queue)))
-    columns = every.population, np.exp(free) * alone, alone, residual, of_queue < 0.0
+    columns = asked.population, np.exp(free) * alone, alone, residual, of_queue < 0.0
     each = zip(*(column.tolist() for column in columns), strict=True)
-    return [_candidate(run, device_model, *item) for (run, _), item in zip(cases, each, strict=True)]
+    return [_demand(run, device_model, *item) for (run, _), item in zip(cases, each, strict=True)]
 
 
-def _limits(every: _Elements, device_model: DeviceModel) -> tuple[Array, Array]:
+def _limits(asked: _Inversions, device_model: DeviceModel) -> tuple[Array, Array]:
     """Ends of the search, in logarithms.
 
     A requester's cycle N / X is think time, service and wait (Little's law). Of open arrivals the idle capacity over
     the load is ``c / (x S0) - 1`` for a volume's rate x and its c devices: S0 is at most the measured service time, and
     at least that over the inflation by all aliases; `_least_idle` bounds it below.
     """
-    opened = np.isinf(every.population)
-    people = np.where(opened, 1.0, every.population)
-    cycle = people * every.volumes / (every.rate * every.service.value)
-    response = (every.service.high + every.queue.high / every.rate) / every.service.value
-    devices = 1.0 + every.aliases / every.volumes
-    gap = device_model.redrive_time / np.maximum(every.service.low, device_model.redrive_time)
-    least = devices / (1.0 + gap) * every.volumes / (every.rate * every.service.high) - 1.0
-    slowed = (1.0 + device_model.inflation * every.aliases) * (1.0 + gap)
-    most = devices * slowed * every.volumes / (every.rate * every.service.low) - 1.0
-    least = np.maximum(least, np.where(opened, _least_idle(every, gap, device_model), 0.0))
+    opened = np.isinf(asked.population)
+    people = np.where(opened, 1.0, asked.population)
+    cycle = people * asked.volumes / (asked.rate * asked.service.value)
+    response = (asked.service.high + asked.queue.high / asked.rate) / asked.service.value
+    devices = 1.0 + asked.aliases / asked.volumes
+    gap = device_model.redrive_time / np.maximum(asked.service.low, device_model.redrive_time)
+    least = devices / (1.0 + gap) * asked.volumes / (asked.rate * asked.service.high) - 1.0
+    slowed = (1.0 + device_model.inflation * asked.aliases) * (1.0 + gap)
+    most = devices * slowed * asked.volumes / (asked.rate * asked.service.low) - 1.0
+    least = np.maximum(least, np.where(opened, _least_idle(asked, gap, device_model), 0.0))
     low = np.where(opened, np.clip(least, *IDLE_RANGE), np.maximum(1e-3, 0.5 * (cycle - 1.5 * response)))
     high = np.where(opened, np.clip(most, 2 * low, IDLE_RANGE[1]), np.maximum(2e-3, cycle))
     return np.log(low), np.log(high)
 
 
-def _least_idle(every: _Elements, gap: Array, device_model: DeviceModel) -> Array:
+def _least_idle(asked: _Inversions, gap: Array, device_model: DeviceModel) -> Array:
     """Idle capacity over the load at which one queue for all devices is as long as the longest that was measured.
 
     The load is a share r of the throughput in overload. With Erlang's B of that load ``C = B / (1 - r + r B)`` find all
     devices busy, and ``C r / (1 - r)`` wait: a little less than where bases serve their own volume alone.
     """
-    devices = every.volumes + every.aliases
-    most = every.volumes * most_in_overload(
-        every.volumes, every.aliases / every.volumes, device_model.inflation, gap
+    devices = asked.volumes + asked.aliases
+    most = asked.volumes * most_in_overload(
+        asked.volumes, asked.aliases / asked.volumes, device_model.inflation, gap
     )
     capacity = devices / (1.0 + gap)
 
@@ -324,12 +304,12 @@ def _least_idle(every: _Elements, gap: Array, device_model: DeviceModel) -> Arra
         return np.asarray(queue - lost * (1.0 + spare) / ((spare + lost) * spare))
 
     low, high = (np.full(gap.shape, math.log(each)) for each in IDLE_RANGE)
-    spare = 0.9 * np.exp(increasing_root(short, low, high, (devices, most, every.queue.high)))
+    spare = 0.9 * np.exp(increasing_root(short, low, high, (devices, most, asked.queue.high)))
     return np.asarray((1.0 + spare) * capacity / most - 1.0)
 
 
 def _balanced(
-    every: _Elements, alone: Array, device_model: DeviceModel, ends: tuple[Array, Array]
+    asked: _Inversions, alone: Array, device_model: DeviceModel, ends: tuple[Array, Array]
 ) -> tuple[Array, Flags]:
     """Where both residuals cancel, or nearest to it, and whether they do.
 
@@ -341,7 +321,7 @@ def _balanced(
 
     def total(log_free: Array, index: Array) -> Array:
         some = index.astype(np.int64)
-        found = np.array([log_free, *every.of(some).residuals(log_free, alone[some], device_model)])
+        found = np.array([log_free, *asked.of(some).residuals(log_free, alone[some], device_model)])
         off = found[2] + found[3]
         nearer = np.abs(off) < nearest[some]
         best[:, some[nearer]], nearest[some[nearer]] = found[:, nearer], np.abs(off)[nearer]
@@ -352,10 +332,10 @@ def _balanced(
     return best, np.array(root.success)
 
 
-def _candidate(
+def _demand(
     run: Run, device_model: DeviceModel, population: float, think: float, alone: float, residual: float, short: bool
 ) -> Candidate:  # fmt: skip
-    """The pool of one candidate, which queues too `short` or does not."""
+    """One demand, which queues too `short` or does not."""
     if math.isinf(population):
         part = VolumeClass(volumes=run.bases, arrival_rate=float(run.total_rate.value) / run.bases)
     else:
@@ -383,6 +363,6 @@ def _offered(runs: Sequence[Run], device_model: DeviceModel) -> list[Candidate]:
         inflated = steady.service_time[..., 0]
         alone = np.where((aliases > 0) & np.isfinite(inflated), alone * service / inflated, alone)
     return [
-        _candidate(run, device_model, math.inf, math.nan, each, 0.0, short=False)
+        _demand(run, device_model, math.inf, math.nan, each, 0.0, short=False)
         for run, each in zip(runs, alone.tolist(), strict=True)
     ]

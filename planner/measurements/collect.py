@@ -220,9 +220,8 @@ def _staging(archive: Archive) -> Iterator[Path]:
             _sweep(archive)
             raise
         shutil.rmtree(place)
-    except schema.damage() as error:
-        why = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        wanted = f"room to write to ({why}); the archive is as it was"
+    except OSError as error:
+        wanted = f"a folder that can be written to ({error.strerror or error}); the archive is as it was"
         raise InputError("output", str(archive.path), wanted) from error
 
 
@@ -361,7 +360,7 @@ def _stage_lost(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
     run.systems.add(folder[1])
     rows = stored(LOST, rows).unique(maintain_order=True)
     for file in _files(run, folder):
-        there = scan_files(LOST, [file]).select(rows.columns).collect()
+        there = collected(scan_files(LOST, [file]).select(rows.columns), lambda: [file])  # noqa: B023 - called at once
         rows = rows.join(there, on=rows.columns, how="anti", nulls_equal=True)
     _write(run, folder, rows)
 
@@ -376,8 +375,16 @@ def _write(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
         staged = run.staged.setdefault(folder, [])
         place = run.staging / folder_of(*folder) / f"{len(staged)}{SUFFIX}"
         place.parent.mkdir(parents=True, exist_ok=True)
-        rows.select(*stored_columns(folder[0])).write_parquet(place, compression="zstd")
+        _write_file(place, rows.select(*stored_columns(folder[0])))
         staged.append(place)
+
+
+def _write_file(place: Path, rows: pl.DataFrame) -> None:
+    """Write one file; where the disk is full, polars says that what it writes is damaged."""
+    try:
+        rows.write_parquet(place, compression="zstd")
+    except pl.exceptions.ComputeError as error:
+        raise OSError(str(error).rpartition("IO error: ")[-1]) from error
 
 
 def _new_rows(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Path]) -> pl.DataFrame:
@@ -423,7 +430,7 @@ def _joined(folder: Folder, files: Sequence[Path], most: int = 2**21) -> list[Pa
     if frame.height > most:
         return list(files)
     table, place = folder[0], files[0].with_name(f"all{SUFFIX}")
-    _sorted(table, frame).select(*stored_columns(table)).write_parquet(place, compression="zstd")
+    _write_file(place, _sorted(table, frame).select(*stored_columns(table)))
     for file in files:
         file.unlink()
     return [place]

@@ -40,7 +40,7 @@ NEARLY: Final = (  # how what is no measurement begins, and the way out
      "`members`, beside measurements"),
     (rb"(?i)(?s:.{0,2000}?)(?:^|\n)DASD [0-9A-F]{4} ", "CP QUERY DASD prints no rates: expected a DEVICE listing"),
     (rb'\s*[{\[]\s*["{\[]', "JSON, but not what iostat -x -o JSON prints: expected a table as CSV"),
-    (rb"# hostname;interval;timestamp;", "this is sadf of sar; expected what iostat -x -t 60 prints"),
+    (rb"# hostname;interval;timestamp;", "this is sadf of sar; expected what sar -d prints"),
     (rb"\s*\d+ +\d+ \S+(?: \d+){11}", "counters of /proc/diskstats: expected what iostat -x -t 60 prints"),
     (rb"(?:[\t\r\n -~]\0){16}|(?:\0[\t\r\n -~]){16}",
      "text of two bytes a character (UTF-16) without a byte order mark: expected it saved as UTF-8, as by "
@@ -51,8 +51,8 @@ STANDARD_INPUT: Final = "-"
 HEAD: Final = 65_536  # bytes that tell what a file is
 WANTED: Final = (
     "expected measurements: DEVICE (FCX108) or DSPACESH (FCX134) listings, z/VM monitor data, volume or supply "
-    "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat -x, statistics of the DASD driver of "
-    "Linux, or a table of volumes with the columns device or volume, io_rate and service_ms"
+    "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat -x, sar -d, statistics of the DASD "
+    "driver of Linux, or a table of volumes with the columns device or volume, io_rate and service_ms"
 )
 
 

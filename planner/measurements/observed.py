@@ -230,7 +230,7 @@ def _asked(rows: Rows, *, in_use: bool) -> tuple[Interval, Interval, Interval, I
     return numbers["queued"], numbers["io_rate"], _printed(rows), response
 
 
-def joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, absent: int = 0) -> Run:
+def run_of_shared(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, absent: int = 0) -> Run:
     """Bases, the first rows, with the aliases that worked for them: the mean of all, since aliases are shared."""
     rate, service = _rate(rows), _service(rows)
     total = rate.sum()

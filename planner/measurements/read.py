@@ -197,7 +197,7 @@ def options_of(
     """What a caller says, files and texts read."""
     from planner.reports.column_names import read_map
 
-    return Options(members=membership(members), map=read_map(map), **others)
+    return Options(members=members_from(members), map=read_map(map), **others)
 
 
 def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
@@ -271,7 +271,7 @@ def _lost(
     return schema.lost_frame(found).with_columns(pl.col("start").fill_null(first))
 
 
-def membership(members: Membership | Path | str | None) -> Membership | None:
+def members_from(members: Membership | Path | str | None) -> Membership | None:
     """Read the file that says which device belongs to which pool, where it is one."""
     if isinstance(members, str | Path):
         wanted = "expected pool members with the columns device, role, pool, or what lsdasd -u prints"

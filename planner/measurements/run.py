@@ -112,7 +112,7 @@ class Run:
         return self.load / (self.bases + self.aliases)
 
     @property
-    def joined(self) -> bool:
+    def come_together(self) -> bool:
         """Whether the bursts of some volumes are known to come together."""
         return self.bases > 1 and bool((np.nan_to_num(self.together) > 0.0).any())
 

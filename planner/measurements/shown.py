@@ -108,7 +108,7 @@ class MeasuredAnswer(Answer):
     def to_dict(self) -> dict[str, Any]:
         """Rows of every table that has some."""
         rows = {ROWS[name]: frame_table(frame, name).records() for name, frame in self.tables.items()}
-        return {**rows, "notes": list(self.notes)}
+        return {"headline": self.headline, **rows, "notes": list(self.notes)}
 
 
 def frame_table(
@@ -214,7 +214,8 @@ class ArchiveAnswer(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """The same, and the gaps."""
-        return {"archive": str(self.archive.path), "systems": [dict(row) for row in self.rows]}
+        systems = [dict(row) for row in self.rows]
+        return {"headline": self.headline, "archive": str(self.archive.path), "systems": systems}
 
 
 def overview(archive: Archive) -> ArchiveAnswer:

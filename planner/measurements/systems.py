@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.errors import InputError
-from planner.measurements.observed import joined, run_of
+from planner.measurements.observed import run_of, run_of_shared
 from planner.measurements.rows import Devices, Rows, shown
 from planner.measurements.run import Run
 from planner.render import counted
@@ -117,7 +117,7 @@ def _volume(rows: Rows, base: int) -> Run:
         return run_of(rows[[base]], name, pool=False, aliases=int(np.nan_to_num(rows.pool_aliases[base])))
     own = np.flatnonzero(rows.of_kind(CLASSIC_ALIAS) & (rows.words["alias_of"].astype(str) == name))
     members = rows[np.concatenate([[base], own]).astype(np.int64)]
-    return joined(members, name, bases=1, pool=False)
+    return run_of_shared(members, name, bases=1, pool=False)
 
 
 def pool_runs(
@@ -174,56 +174,56 @@ def pool_runs(
 
 
 def pool_names(
-    every: Sequence[Rows], bases: Devices | None = None, exclude: Devices | None = None
+    intervals: Sequence[Rows], bases: Devices | None = None, exclude: Devices | None = None
 ) -> list[str]:
     """Name of the pool of each interval whose rows name none: intervals that have a volume in common are of one."""
-    volumes = [{rows.names[k] for k in np.flatnonzero(_pool_bases(rows, bases, exclude))} for rows in every]
+    volumes = [set(rows[_pool_bases(rows, bases, exclude)].names) for rows in intervals]
     pools: list[set[str]] = []
     for own in volumes:
         whole = own.union(*(pool for pool in pools if pool & own))
         pools = [*(pool for pool in pools if not pool & own), whole]
     of = [next((pool for pool in pools if pool & own), {""}) for own in volumes]
     return [
-        every[of.index(pool)].file.stem if rows.of_kind(VOLUME).any() else f"{min(pool)}-{max(pool)}"
-        for rows, pool in zip(every, of, strict=True)
+        intervals[of.index(pool)].file.stem if rows.of_kind(VOLUME).any() else f"{min(pool)}-{max(pool)}"
+        for rows, pool in zip(intervals, of, strict=True)
     ]
 
 
-def without_pooled(every: Sequence[Rows]) -> tuple[list[Rows], list[str]]:
+def without_pooled(intervals: Sequence[Rows]) -> tuple[list[Rows], list[str]]:
     """Intervals without the volumes that share aliases, and these; with them where there are no others."""
-    shared = _sharing(every)
-    if not any((rows.is_base & ~there).any() for rows, there in zip(every, shared, strict=True)):
-        return list(every), []
-    pairs = list(zip(every, shared, strict=True))
+    shared = _sharing(intervals)
+    if not any((rows.is_base & ~there).any() for rows, there in zip(intervals, shared, strict=True)):
+        return list(intervals), []
+    pairs = list(zip(intervals, shared, strict=True))
     names = dict.fromkeys(
         rows.names[k] for rows, there in pairs for k in np.flatnonzero(there & rows.is_base)
     )
     return [rows[~there] for rows, there in pairs if not there.all()], list(names)
 
 
-def _classic(every: Sequence[Rows]) -> list[Flags]:
+def _classic(intervals: Sequence[Rows]) -> list[Flags]:
     """Which rows, an array an interval, are bases with classic PAV aliases in any interval, or these aliases."""
-    of = {base for rows in every for base in rows.words["alias_of"] if base is not None}
+    of = {base for rows in intervals for base in rows.words["alias_of"] if base is not None}
     return [
         np.array(
             [(base or name) in of for base, name in zip(rows.words["alias_of"], rows.names, strict=True)]
         )
-        for rows in every
+        for rows in intervals
     ]
 
 
-def _sharing(every: Sequence[Rows]) -> list[Flags]:
+def _sharing(intervals: Sequence[Rows]) -> list[Flags]:
     """Which rows, an array an interval, are of pools: named ones, and all but classic PAV where HyperPAV is at work."""
-    lost = any((rows.is_alias & ~rows.pooled).any() for rows in every)
-    return [(rows.pooled | lost) & ~own for rows, own in zip(every, _classic(every), strict=True)]
+    lost = any((rows.is_alias & ~rows.pooled).any() for rows in intervals)
+    return [(rows.pooled | lost) & ~own for rows, own in zip(intervals, _classic(intervals), strict=True)]
 
 
-def of_pool(every: Sequence[Rows], name: str) -> list[Rows]:
+def of_pool(intervals: Sequence[Rows], name: str) -> list[Rows]:
     """Intervals of a table without what stands in other pools or none; all of it where no row names the pool."""
-    named = [rows.of_kind(VOLUME) & (rows.words["pool"] == name) for rows in every]
+    named = [rows.of_kind(VOLUME) & (rows.words["pool"] == name) for rows in intervals]
     if not any(there.any() for there in named):
-        return list(every)
-    return [rows[there] for rows, there in zip(every, named, strict=True) if there.any()]
+        return list(intervals)
+    return [rows[there] for rows, there in zip(intervals, named, strict=True) if there.any()]
 
 
 def system_runs(rows: Rows) -> list[Run]:
@@ -317,7 +317,7 @@ def _listed_pool(rows: Rows, name: str, volumes: Integers, used: Integers, absen
         return None
     members = rows[np.concatenate([busy, _by_name(rows, used)])]
     idle = len(volumes) - len(busy)
-    return joined(members, name, bases=len(busy), pool=True, idle=idle, absent=absent)
+    return run_of_shared(members, name, bases=len(busy), pool=True, idle=idle, absent=absent)
 
 
 def _working(rows: Rows, volumes: Integers) -> Integers:

@@ -37,7 +37,7 @@ from planner.sizing import (
     PoolCount,
     Subsystem,
     aliases,
-    answer_for,
+    aliases_of_runs,
     subsystem,
 )
 from planner.supply import SupplyAnswer, judge
@@ -79,12 +79,12 @@ def answer_in_full(
     pool: MeasuredPool, device_model: DeviceModel, target: Target, growth: float
 ) -> AliasAnswer:
     """Full answer for one of many pools."""
-    return aliases(pool.runs, device_model, target=target, growth=growth)
+    return aliases_of_runs(pool.runs, device_model, target=target, growth=growth)
 
 
 def answer_later(share: float, source: Any, question: Mapping[str, Any]) -> Answer:
     """Answer to the same question for a demand that grew by `share`."""
-    return answer_for(source, growth=share, **question)
+    return aliases(source, growth=share, **question)
 
 
 def growths(text: str) -> tuple[float, ...]:
@@ -215,7 +215,7 @@ def report(
     ]  # fmt: skip
     with naming_damage(asked.files):
         volumes = volumes_of(there.devices) if there.rows else None
-    whole = joined(
+    whole = report_of(
         parts, [each.answer for each in found], command=command, title=title, sources=sources, volumes=volumes,
     )  # fmt: skip
     said = [f"{each.system}: " * (each.system is not None) + each.answer.headline for each in found]
@@ -357,7 +357,7 @@ def _growing(asked: PageQuestion) -> list[Answered]:
 def _now(asked: PageQuestion) -> Answered:
     """Need of each pool or volume from one measurement."""
     with asked.progress("Counting aliases", 0):
-        answer = answer_for(asked.source, **asked.question)
+        answer = aliases(asked.source, **asked.question)
     if isinstance(answer, Subsystem) and answer.device_model is not None:
         return _further(answer, asked)
     with asked.progress("After growth", len(asked.growth)) as done:
@@ -445,7 +445,7 @@ def _remarks(answered: int, growth: Sequence[float], failed: Sequence[Failed]) -
     return tuple(found)
 
 
-def joined(
+def report_of(
     parts: Sequence[Part], answers: Sequence[Answer], *, command: str, sources: Sequence[Path],
     title: str | None = None, volumes: Volumes | None = None,
 ) -> Report:  # fmt: skip
@@ -491,4 +491,4 @@ def of_answer(answer: Answer, *, command: str, sources: Sequence[Path]) -> Repor
     if isinstance(answer, (Subsystem, SiteAnswer)) and answer.device_model is not None:
         found = _further(answer, PageQuestion(target=answer.target))
     part = part_of(answer, "p0", full=found.full, remarks=found.remarks)
-    return joined([part], [answer], command=command, sources=sources)
+    return report_of([part], [answer], command=command, sources=sources)

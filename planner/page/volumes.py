@@ -85,7 +85,7 @@ def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
 
 
 def _with_classic_aliases(devices: pl.LazyFrame) -> pl.LazyFrame:
-    """Rows of volumes, each base with what its own aliases did in the interval, as `observed.joined` has it."""
+    """Rows of volumes, each base with what its own aliases did in the interval, as `observed.run_of_shared` has it."""
     own, ios = pl.col("kind") != CLASSIC_ALIAS, pl.col("io_rate").fill_null(0.0)
     whole = pl.col("service") + pl.col("queued") / pl.col("io_rate")
     return (

@@ -131,6 +131,7 @@ class Scoreboard(Answer):
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
         return {
+            "headline": self.headline,
             "figures": [record(figure, self.COLUMNS) for figure in self.figures],
             "summary": self.summary().records(),
             "tables": self.counts().records(),

@@ -195,7 +195,7 @@ def _total(run: Run, parameters: Values, kind: Origin, note: str) -> PublishedFi
 def _over_aliases(names: tuple[str, ...], model: str, whose: str, fitted: str) -> style.Axes:
     """I/O rate of a volume or pool over its aliases: measured, and predicted from its run without aliases."""
     runs = [_run(f"{name}.listing") for name in names]
-    answer = sizing.aliases(runs[0], DeviceModel.from_model(model))
+    answer = sizing.aliases_of_runs(runs[0], DeviceModel.from_model(model))
     most = max(runs, key=lambda run: run.aliases)
     low, said, high = ends(float(end[most.aliases]) for end in answer.rate)
     (axes,) = style.begin(
@@ -205,7 +205,7 @@ def _over_aliases(names: tuple[str, ...], model: str, whose: str, fitted: str) -
     )
     counts = answer.rows.aliases
     label = f"all demands of the run without aliases, {style.NINETY}"
-    style.band(axes, counts, answer.rate_low, answer.rate_high, style.COLORS[0], label)
+    style.band(axes, counts, answer.rate.low, answer.rate.high, style.COLORS[0], label)
     axes.plot(
         counts, answer.rows.io_rate, "o-", markersize=3, color=style.COLORS[0], label="preferred demand"
     )

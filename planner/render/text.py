@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Final
 
 from planner.render import safe
@@ -12,6 +13,7 @@ from planner.render.table import FIGURE_SPACE, Section, Table, said
 
 WIDTH: Final = 80
 LONGEST: Final = 100  # characters of a line of prose
+LONGEST_CELL: Final = 60  # characters of a text in a table
 MOST_ROWS: Final = 60  # rows of a table in a notebook
 ENDS: Final = ("_low", "_high", "range")  # name endings of columns that belong to the previous one
 BOLD: Final = "1"
@@ -65,7 +67,8 @@ def answer_text(
 def to_text(table: Table, width: int = WIDTH, *, color: bool = False) -> str:
     """Render a table as plain text: labels, units, rows; numbers right-aligned, marked rows with a sign.
 
-    A table wider than the terminal is split into blocks; each repeats the columns that identify the rows.
+    A table wider than the terminal is split into blocks; each repeats the columns that identify the rows. Long texts
+    are shortened as by `short`; CSV and JSON have them in full.
 
     Parameters
     ----------
@@ -84,7 +87,7 @@ def to_text(table: Table, width: int = WIDTH, *, color: bool = False) -> str:
     units = [column.shown_unit for column in table.columns]
     cells: list[list[str]] = []
     for column, unit, found in zip(table.columns, units, table.texts(" "), strict=True):
-        texts = [safe.line(text) for text in found]
+        texts = [short(safe.line(text)) for text in found]
         heads = [column.heading] + ([unit] if any(units) else [])
         widest = max(map(len, heads + texts))
         left = column.words if cells else any(isinstance(value, str) for value in column.values)
@@ -178,13 +181,24 @@ def sentence_case(text: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = 12, wide: int = 60) -> str:
-    """The first few names, shortened if long, and the number of further ones.
+    """The first few names, those longer than `wide` as by `short`, and the number of further ones.
 
     >>> listed(["P1", "P2", "P3"], 2)
     'P1, P2 and 1 more'
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(name[:wide] for name in names[:most]) + more
+    return ", ".join(short(name, wide) for name in names[:most]) + more
+
+
+def short(text: str, most: int = LONGEST_CELL) -> str:
+    """A text of at most so many characters: of a longer one the beginning, and a sum by which different ones differ.
+
+    >>> short("522A"), short("A long name that is cut", 20)
+    ('522A', 'A long na...dcd39788')
+    """
+    if len(text) <= most:
+        return text
+    return f"{text[: most - 11]}...{sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}"
 
 
 def first_of(notes: Sequence[str], most: int) -> list[str]:

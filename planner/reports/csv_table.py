@@ -157,9 +157,12 @@ class CsvTable:
 
     def require(self, names: Sequence[str], what: str) -> None:
         """Refuse a table without these columns; `what` is what the file should hold, for the message."""
-        missing = [name for name in names if not self.has(name)]
-        if missing:
-            raise self.missing(", ".join(missing), _with_columns(what, names))
+        self.require_as(names, with_columns(what, names))
+
+    def require_as(self, names: Sequence[str], expected: str) -> None:
+        """The same where the message has words of its own for the columns."""
+        if missing := [name for name in names if not self.has(name)]:
+            raise self.missing(", ".join(missing), expected)
 
     def missing(self, names: str, what: str) -> ReportError:
         """Make the error of a column that is not there, at the end of the header."""
@@ -302,31 +305,33 @@ def _half_of(numbers: pl.Series) -> float:
     return 0.0 if computed or not len(numbers) else float(_halves(numbers).min())  # type: ignore[arg-type]
 
 
-def read_csv(path: Path | str, required: Sequence[str], what: str, *, data: bytes | None = None) -> CsvTable:
+def read_csv(
+    path: Path | str, required: Sequence[str], expected: str, *, data: bytes | None = None
+) -> CsvTable:
     """Open a CSV file: text in UTF-8, cells separated by commas, semicolons or tabs, a header and at least one row.
 
     A byte order mark is ignored, and so are lines of nothing but blanks and commas, and the header once more. A cell
     in quotation marks may hold commas; it may not run over the end of its line. A ReportError names what is wrong, and
-    `what` was expected: the file cannot be read or is empty, has no row, a `required` heading missing, one twice (in
+    was `expected`: the file cannot be read or is empty, has no row, a `required` heading missing, one twice (in
     whatever case), or a row of another length.
     """
     path = Path(path)
-    data = normal(path, _with_columns(what, required), data)
+    data = normal(path, expected, data)
     table = _by_columns(path, data)
     if table is not None:
-        _check_header(table, what, required)
+        _check_header(table, expected, required)
         return table
     header = data.decode().lstrip().partition("\n")[0]
-    table = by_lines(path, data, what, required, max(SEPARATORS, key=header.count))
+    table = by_lines(path, data, expected, required, max(SEPARATORS, key=header.count))
     for name in filter(None, table.header if table.separator != "," else ()):
         wanted = "no point before three digits, which may be thousands"
         table.refuse(table.series(name).str.contains(_THOUSANDS), name, wanted)
     return table
 
 
-def _with_columns(what: str, names: Sequence[str]) -> str:
-    """What is expected, for a message."""
-    return what if not names or " the columns " in what else f"{what} with the columns {', '.join(names)}"
+def with_columns(what: str, names: Sequence[str]) -> str:
+    """What is expected, for a message: a table of something with the columns that it must have."""
+    return f"{what} with the columns {', '.join(names)}" if names else what
 
 
 def normal(path: Path, expected: str, data: bytes | None) -> bytes:
@@ -388,10 +393,9 @@ def _is_plain(data: bytes, content: bytes) -> bool:
 
 
 def by_lines(
-    path: Path, data: bytes, what: str, required: Sequence[str] = (), separator: str = ","
+    path: Path, data: bytes, expected: str, required: Sequence[str] = (), separator: str = ","
 ) -> CsvTable:
     """Take any table apart line by line, and say where it is none."""
-    expected = _with_columns(what, required)
     every = parsed(path, data.decode().split("\n"), separator)
     found = [(line, cells) for line, cells in every if any(cells)]
     if not found:
@@ -403,7 +407,7 @@ def by_lines(
     rows = [row for _, row in body if len(row) == len(header)]
     lines = np.array([line for line, row in body if len(row) == len(header)], dtype=np.int64)
     table = CsvTable(path, data, tuple(header), first, frame_of(rows, len(header)), lines, separator)
-    _check_header(table, what, required)
+    _check_header(table, expected, required)
     if not body:
         raise table.error_at(first, len(header), f"no rows below the header: expected {expected}")
     for line, row in body:
@@ -442,10 +446,10 @@ def parsed(path: Path, text: list[str], separator: str = ",") -> list[tuple[int,
     return rows
 
 
-def _check_header(table: CsvTable, what: str, required: Sequence[str]) -> None:
+def _check_header(table: CsvTable, expected: str, required: Sequence[str]) -> None:
     """Missing headings before doubled ones: a file without header has numbers in its place, and some may be equal."""
     line, header = table.header_line, table.header
-    table.require(required, what)
+    table.require_as(required, expected)
     for index, name in enumerate(table.names):
         if name and name in table.names[:index]:
             raise table.error_at(line, index, f"a second column {header[index]}: expected each column once")

@@ -1,4 +1,4 @@
-"""Linux: rates, response times and utilization of disks by `iostat -x`, as text or JSON, of any release of sysstat."""
+"""Linux: rates, response times and utilization of disks by `iostat -x` or `sar -d`, of any release of sysstat."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def read_iostat(path: Path | str, data: bytes | None = None) -> schema.Tables:
     runs, notes = (_read_json if _begins_as_json(data) else iostat_text.read_runs)(path, data)
     frames = [_run(path, run, k if len(runs) > 1 else 0, notes) for k, run in enumerate(runs, 1)]
     return schema.Tables(
-        devices=schema.join(schema.DEVICES, frames), notes=tuple(dict.fromkeys(notes)), what="iostat"
+        devices=schema.join(schema.DEVICES, frames),
+        notes=tuple(dict.fromkeys(notes)),
+        what="sar -d" if runs[0].of_sar else "iostat",
     )
 
 
@@ -94,8 +96,8 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
 
 def _first(path: Path, run: IostatRun, of: str, notes: list[str]) -> int:
     """Index of the first report that is of an interval: 1 where the first counts since the system was started."""
-    if run.of_pcp:
-        return 0
+    if run.of_pcp or run.of_sar:
+        return int(run.of_sar)
     if len(run.reports) == 1:
         notes.append(
             f"{path}: one report{of} only: unless iostat -y printed it, its rates and times are means since the system "
@@ -162,7 +164,7 @@ def _check(path: Path, row: DiskLine, *, in_lines: bool) -> None:
         missing += [rate for rate, wait in KINDS_OF_REQUEST.items() if wait in cells and rate not in cells]
     waits = [] if "await" in cells else [wait for rate, wait in KINDS_OF_REQUEST.items() if rate in cells]
     if "await" not in cells and (not waits or "tps" in cells or not any(wait in cells for wait in waits)):
-        problem = "iostat without -x: response times are missing; use -x"
+        problem = "sar -d of an old release, or iostat without -x: response times are missing; use -x"
         raise ReportError(path, problem, line=line)
     missing += [wait for wait in waits if wait not in cells]
     if missing:

@@ -1,4 +1,4 @@
-"""What iostat prints as text, by the headings of any release of sysstat, and its dates in many languages."""
+"""What iostat and sar -d print as text, by the headings of any release of sysstat, and dates in many languages."""
 
 from __future__ import annotations
 
@@ -14,25 +14,29 @@ from planner.errors import ReportError
 from planner.reports.lines import numbered, read_text
 from planner.reports.moments import ORDERS, DateParts, dated, time_of_day
 
-WANTED: Final = "expected what iostat -x -t 60 prints, or with -o JSON"
+WANTED: Final = "expected what iostat -x -t 60 prints, or with -o JSON, or sar -d"
 RATES: Final = ("r/s", "w/s", "d/s", "f/s", "tps", "rrqm/s", "wrqm/s", "drqm/s", "rqm/s")
 AWAITS: Final = ("await", "r_await", "w_await", "d_await", "f_await")
 USED: Final = frozenset((*RATES, *AWAITS, "aqu-sz", "avgqu-sz", "%util"))
 KNOWN: Final = re.compile(
     r"tps|[rwdf]/s|[rwd]?rqm/s|%[rwd]?rqm|(?:[rwdf]_)?await|[rwd]?areq-sz|avg[rq]q-sz|avgqu-sz|aqu-sz|svctm|%util"
-    r"|[rwd]?(?:sec|kB|MB|GB)/s|(?:Blk|kB|MB|GB|sec)_(?:read|wrtn|dscd|w\+d)(?:/s)?"
+    r"|(?:rd_|wr_|[rwd])?(?:sec|kB|MB|GB)/s|(?:Blk|kB|MB|GB|sec)_(?:read|wrtn|dscd|w\+d)(?:/s)?"
 )
 _HEADER: Final = re.compile(r"\s*Linux (?P<release>\S+) \((?P<host>[^)]*)\)\s*(?P<date>\S*)")
 _QUOTED: Final = re.compile(rb"^(?:[>#] ?)+", re.MULTILINE)  # by a mail, or in a comment
 _OF_PCP: Final = re.compile(rb"^# (?:Timestamp +)?Device .*\n[^#\n]", re.MULTILINE)
 # Of pcp iostat -t, in each row.
 _STAMP: Final = re.compile(r"\w{3} \w{3} [ 0-9][0-9] [0-9:]{8} [0-9]{4}(?= )")
+_CLOCK: Final = re.compile(r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?: [AP]M)?(?= )")  # of sar, in each row and heading
+_OF_SAR: Final = re.compile(rf"^{_CLOCK.pattern} +DEV +tps ", re.MULTILINE)
+_MINOR: Final = re.compile(
+    r"dev94-([0-9]{1,6})(?= )"
+)  # of the disks of the DASD driver, four minor numbers each
 _NUMBER: Final = re.compile(r"[0-9]{1,30}(?:[.,][0-9]{1,4})?")
 _UNIT: Final = re.compile(r"(?P<number>[0-9]{1,30}(?:[.,][0-9]{1,4})?)[kMGTP%]?")
 _OTHERS: Final = {
     r"extended device statistics": "iostat of Solaris or FreeBSD",
     r"^Filesystem:? .*\bk?B/s": "cifsiostat or nfsiostat",
-    r"\bDEV +tps\b": "sar -d",
     r"\bKB/t +(?:tps|xfrs)\b": "iostat of FreeBSD or macOS",
     r"% tm_act": "iostat of AIX",
 }
@@ -70,13 +74,15 @@ class DiskReport:
 class IostatRun:
     """One start of iostat on a `host` with a kernel `release`, None where its head is missing.
 
-    Where not `in_lines`, places are numbers of reports. Of PCP (`of_pcp`) the first report is of an interval too.
+    Where not `in_lines`, places are numbers of reports. Of PCP (`of_pcp`) the first report is of an interval too; that
+    of sar (`of_sar`) is the time at which the first interval begins.
     """
 
     host: str | None = None
     release: str | None = None
     in_lines: bool = True
     of_pcp: bool = False
+    of_sar: bool = False
     reports: list[DiskReport] = field(default_factory=list)
 
 
@@ -86,8 +92,10 @@ def is_text(head: bytes) -> bool:
     if "FCX" in text:
         return False
     lines = [line.split() for line in text.splitlines()]
-    return any(_heading(words) or words[:1] == ["avg-cpu:"] for words in lines) or (
-        _other(text) is not None and "," not in text.partition("\n")[0]
+    return (
+        any(_heading(words) or words[:1] == ["avg-cpu:"] for words in lines)
+        or bool(_OF_SAR.search(text))
+        or (_other(text) is not None and "," not in text.partition("\n")[0])
     )
 
 
@@ -111,7 +119,9 @@ def _other(text: str) -> str | None:
 def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     """Read all runs of a file, and notes on what else it holds."""
     text = read_text(path, _bare(data), WANTED)
-    reader = _TextReader(path, text, of_pcp=_OF_PCP.search(data) is not None)
+    reader = _TextReader(
+        path, text, of_pcp=_OF_PCP.search(data) is not None, of_sar=bool(_OF_SAR.search(text))
+    )
     for number, line in numbered(text.removesuffix("\n")):
         reader.take(number, line.rstrip())
     return reader.end()
@@ -120,8 +130,9 @@ def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
 class _TextReader:
     """Lines one by one into runs."""
 
-    def __init__(self, path: Path, text: str, *, of_pcp: bool) -> None:
-        self.path, self.runs, self.of_pcp = path, list[IostatRun](), of_pcp
+    def __init__(self, path: Path, text: str, *, of_pcp: bool, of_sar: bool) -> None:
+        self.path, self.runs, self.of_pcp, self.of_sar = path, list[IostatRun](), of_pcp, of_sar
+        self.date = ""  # of sar
         self.last = text.rstrip().count("\n") + 1  # line with anything on it
         self.open = not text.endswith("\n")  # has no end
         self.whole = _other(text)
@@ -143,6 +154,8 @@ class _TextReader:
         """One line."""
         if self.of_pcp and (match := _STAMP.match(text)):
             self.time, text = match[0], " " * match.end() + text[match.end() :]
+        if self.of_sar:
+            text = self._row_of_sar(number, text)
         words = text.split()
         if not words:
             self._close()
@@ -152,8 +165,10 @@ class _TextReader:
         cpu, self.cpu = self.cpu, False
         if match := _HEADER.match(text):
             self._close()
-            self.runs.append(IostatRun(match["host"], match["release"], of_pcp=self.of_pcp))
-            self.fresh, self.time, self.after_cpu = True, None, False
+            self.runs.append(
+                IostatRun(match["host"], match["release"], of_pcp=self.of_pcp, of_sar=self.of_sar)
+            )
+            self.fresh, self.time, self.after_cpu, self.date = True, None, False, match["date"]
         elif words[0] == "avg-cpu:":
             self._close()
             if self.after_cpu and self.time is None:
@@ -171,6 +186,30 @@ class _TextReader:
         elif not (self.columns and self._row(number, text, words)):
             self._other_line(number, text, words)
 
+    def _row_of_sar(self, number: int, text: str) -> str:
+        """A line of sar -d as iostat has it; empty for lines of other tables, means, and after a restart.
+
+        The first heading of a run has the time at which its first interval begins.
+        """
+        match = _CLOCK.match(text)
+        if match is None:
+            return text if _HEADER.match(text) else ""
+        time, rest = f"{self.date} {match[0]}", text[match.end() :]
+        if "RESTART" in rest:  # counters begin again
+            last = self.runs[-1] if self.runs else IostatRun()
+            self.runs.append(IostatRun(last.host, last.release, of_sar=True))
+            self.fresh = True
+        heading = re.match(r" +DEV(?= )", rest)
+        if heading and (not self.runs or not self.runs[-1].reports):
+            self.time = time
+            self._without_table(number)
+            self.time = None
+        elif not heading and self.columns:
+            self.time = time
+            named = _MINOR.sub(lambda minor: _disk_of(int(minor[1])), rest)
+            return " " * match.end() + named
+        return " " * (match.end() + heading.end() - 6) + "Device" + rest[heading.end() :] if heading else ""
+
     def _close(self) -> None:
         if self.alone is not None:
             self.ignored.append(self.alone[:2])
@@ -178,7 +217,7 @@ class _TextReader:
 
     def _without_table(self, number: int) -> None:
         """A report of which nothing but its time, or the CPU, is there: its place must not be that of the next one."""
-        self.runs = self.runs or [IostatRun(of_pcp=self.of_pcp)]
+        self.runs = self.runs or [IostatRun(of_pcp=self.of_pcp, of_sar=self.of_sar)]
         self.runs[-1].reports.append(DiskReport(number, self.time))
 
     def _begin(self, number: int, text: str, words: list[str]) -> None:
@@ -193,14 +232,17 @@ class _TextReader:
                 problem = f"heading {name!r:.40} is none of iostat, or stands there twice; {WANTED}"
                 raise self.error(problem, number, text.index(name) + 1)
         if not self.runs:
-            self.runs.append(IostatRun(of_pcp=self.of_pcp))
+            self.runs.append(IostatRun(of_pcp=self.of_pcp, of_sar=self.of_sar))
         self._close()
         reports, there = self.runs[-1].reports, frozenset(columns)
+        if self.of_sar and not self.fresh and reports[-1].parts == [there]:  # the heading again, at any row
+            self.columns = columns
+            return
         if self.fresh or not reports or any(there & part for part in reports[-1].parts):
             reports.append(DiskReport(number, self.time))
             self.time, self.fresh, self.after_cpu = None, False, False
         reports[-1].parts.append(there)
-        self.columns, self.indent = columns, len(text) - len(text.lstrip())
+        self.columns, self.indent = columns, len(text) - len(text.lstrip()) * (not self.of_sar)
 
     def _row(self, number: int, text: str, words: list[str]) -> bool:
         """A row of the open table; False for any other line."""
@@ -226,12 +268,12 @@ class _TextReader:
             return True
         if len(cells) != count:
             raise self.error(f"{len(cells)} numbers below {count} headings; {WANTED}", number)
-        report = self._of_sample(name, number) if self.of_pcp else self.runs[-1].reports[-1]
+        report = self._of_sample(name, number) if self.of_pcp or self.of_sar else self.runs[-1].reports[-1]
         self._add(report, DiskLine(line, name, group, {}), number, text, cells)
         return True
 
     def _of_sample(self, name: str, number: int) -> DiskReport:
-        """Report that a row of pcp iostat is of: one heading is above many, each with its devices once."""
+        """Report that a row of pcp iostat or sar is of: one heading is above many, each with its devices once."""
         reports = self.runs[-1].reports
         again = name in reports[-1].rows if self.time is None else self.time != reports[-1].time
         if reports[-1].rows and again:
@@ -291,7 +333,7 @@ class _TextReader:
         elif self.alone is not None:
             self.ignored.append(self.alone[:2])
         reports = self.runs[-1].reports if self.runs else []
-        begun = self.after_cpu or (self.time is not None and not self.of_pcp)
+        begun = self.after_cpu or (self.time is not None and not (self.of_pcp or self.of_sar))
         if begun and reports and all(report.parts for report in reports):
             self._without_table(self.last)
             self.cut = self.last
@@ -328,6 +370,22 @@ class _TextReader:
             raise self.error(f"the file is cut off in its only report; {WANTED}", line)
         reports.pop()
         notes.append(f"{where}, which is left out; the reports before it are whole")
+
+
+def _disk_of(minor: int) -> str:
+    """Name of a disk of the DASD driver, dasda to dasdz, dasdaa and so on; dev94-N of a partition.
+
+    >>> _disk_of(4), _disk_of(104), _disk_of(5)
+    ('dasdb', 'dasdaa', 'dev94-5')
+    """
+    number, part = divmod(minor, 4)
+    if part:
+        return f"dev94-{minor}"
+    letters = ""
+    while number >= 0:
+        number, letter = divmod(number, 26)
+        letters, number = chr(ord("a") + letter) + letters, number - 1
+    return f"dasd{letters}"
 
 
 def _plain(text: str) -> str:

@@ -18,15 +18,15 @@ from planner.measurements import choose
 from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import POOL, SAME_LENGTH, VOLUME, Group
 from planner.measurements.formats import Source, is_folder
-from planner.measurements.read import Data, Measured, membership, read
+from planner.measurements.read import Data, Measured, members_from, read
 from planner.render.text import counted, listed
 from planner.reports import schema
-from planner.reports.csv_table import read_csv
+from planner.reports.csv_table import read_csv, with_columns
 from planner.reports.membership import Membership, Role, share_together
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.zos import with_aliases, with_most_used
 from planner.sizing.gaps import Gaps, gaps, refuse_unknown_pool
-from planner.sizing.wording import joined_words
+from planner.sizing.wording import together_words
 
 DEFAULT_MEET: Final = 0.99
 NAMED: Final = 4  # devices of a message
@@ -207,7 +207,7 @@ def rows_of_part(part: SitePart) -> tuple[pl.DataFrame, pl.DataFrame | None]:
 
 def checked_members(members: Membership | Path | str | None, devices: pl.LazyFrame) -> list[str]:
     """Name the members of pools that no interval has a row of, and pools without any."""
-    known = membership(members)
+    known = members_from(members)
     if known is None:
         return []
     there = set(devices.select("device").unique().collect()["device"].drop_nulls())
@@ -236,7 +236,7 @@ def gaps_of(
     missing: Sequence[schema.Missing], members: Membership | Path | str | None, devices: pl.LazyFrame, *, allowed: bool
 ) -> dict[str, Gaps]:  # fmt: skip
     """What could not be read of each pool by its name; of volumes in no pool under no name."""
-    known = membership(members)
+    known = members_from(members)
     if not missing and known is None:
         return {}
     columns = ("system", "device", "label", "kind", "alias_of", "pool")
@@ -293,7 +293,7 @@ def check_together(share: float | None, groups: Iterable[Group]) -> tuple[str, .
             share,
             "it for pools: a volume with aliases of its own has no others that its I/Os come with",
         )
-    return (f"{joined_words(share)[:-1]}, in every pool.",)
+    return (f"{together_words(share)[:-1]}, in every pool.",)
 
 
 def is_shared(path: Path | str) -> bool:
@@ -305,7 +305,7 @@ def is_shared(path: Path | str) -> bool:
 
 def read_shared(path: Path | str) -> Shared:
     """Read which pools of which systems are one control unit."""
-    table = read_csv(path, COLUMNS, "pools that systems share")
+    table = read_csv(path, COLUMNS, with_columns("pools that systems share", COLUMNS))
     found: dict[str, list[tuple[str, str]]] = {}
     known: dict[tuple[str, str], str] = {}
     rows = zip(*map(table.words, COLUMNS), strict=True)
@@ -338,7 +338,7 @@ def _shared_part(
     rows: pl.LazyFrame, ssid: str, members: tuple[tuple[str, str], ...], asked: Mapping[str, Any]
 ) -> tuple[SitePart, list[str]]:
     """Pools that are one control unit, as a part of its own, and a note of what that leaves out."""
-    group, frame, shares, left_out = joined(rows, ssid, members)
+    group, frame, shares, left_out = of_control_unit(rows, ssid, members)
     apart = "that not all of its systems measured, from the same begin to the same end,"
     note = f"{group.words}: {left_out} intervals {apart} are left out."
     frame = choose.rows_of(frame.lazy(), [group])
@@ -358,7 +358,7 @@ def check_members(shared: Shared, groups: list[Group], path: Path | str) -> None
                 )  # fmt: skip
 
 
-def joined(
+def of_control_unit(
     frame: pl.LazyFrame, ssid: str, members: tuple[tuple[str, str], ...]
 ) -> tuple[Group, pl.DataFrame, dict[str, float], int]:
     """Rows of several systems as one, where all measured an interval: rates added, times averaged; how many did not."""

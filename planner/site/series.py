@@ -76,7 +76,7 @@ def read_series(source: Path | str | pl.DataFrame | Source, value: str | None = 
         source = opened(source)
         source.wanted = "expected a measured series with the columns start and a number, such as io_rate"
     if isinstance(source, Source):
-        table = read_csv(source.path, ["start"], "a measured series", data=source.data)
+        table = read_csv(source.path, ["start"], "a measured series with the columns start", data=source.data)
     else:
         frame = polars_frame(source)
         if frame is None:

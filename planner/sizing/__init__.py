@@ -4,8 +4,8 @@ from planner.sizing.answer import AliasAnswer, NamedDemand, together
 from planner.sizing.commands import with_commands
 from planner.sizing.many_pools import MeasuredPool, PoolCount, Subsystem, subsystem
 from planner.sizing.many_volumes import VolumesAnswer
-from planner.sizing.need import aliases
-from planner.sizing.question import aliases as answer_for
+from planner.sizing.need import aliases_of_runs
+from planner.sizing.question import aliases
 
 __all__ = [
     "AliasAnswer",
@@ -15,7 +15,7 @@ __all__ = [
     "Subsystem",
     "VolumesAnswer",
     "aliases",
-    "answer_for",
+    "aliases_of_runs",
     "subsystem",
     "together",
     "with_commands",

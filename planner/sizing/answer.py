@@ -16,7 +16,6 @@ from planner.devices import Performance
 from planner.interval import Interval
 from planner.quantity import column
 from planner.render.text import from_to, sentence_case
-from planner.results import Array
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count, Gain
 from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons, small
@@ -105,7 +104,7 @@ class AliasAnswer(Answer):
       measurements show it.
     * `together_count`: aliases that meet the target if the bursts of all volumes come together; None where the data
       decide.
-    * `joined`: whether that was said of every volume.
+    * `given`: whether that was said of every volume.
     * `device_model`: what it was answered by.
     * `floor`: I/Os queued and I/Os in service below which a measurement says nothing.
     * `commands`: what to type for the recommended count, and what it is for; empty where nobody asked.
@@ -143,7 +142,7 @@ class AliasAnswer(Answer):
     device_model: DeviceModel | None = None
     floor: float = FLOOR
     commands: tuple[Command, ...] = ()
-    joined: bool = False
+    given: bool = False
     assumed: str = ""
     gaps: Gaps = field(default_factory=Gaps)
 
@@ -176,26 +175,6 @@ class AliasAnswer(Answer):
     def exit_code(self) -> int:
         """2 where members could not be read."""
         return self.gaps.exit_code
-
-    @property
-    def rate_low(self) -> Array:
-        """Lower end of the I/O rate of each row [1/s]."""
-        return np.asarray(self.rate.low)
-
-    @property
-    def rate_high(self) -> Array:
-        """Upper end of the I/O rate of each row [1/s]."""
-        return np.asarray(self.rate.high)
-
-    @property
-    def response_low(self) -> Array:
-        """Lower end of the response time of each row [s]."""
-        return np.asarray(self.response.low)
-
-    @property
-    def response_high(self) -> Array:
-        """Upper end of the response time of each row [s]."""
-        return np.asarray(self.response.high)
 
     @property
     def range_text(self) -> str:
@@ -324,7 +303,7 @@ class AliasAnswer(Answer):
             found.append(FEW_TRIES)
         if self.target.wait_percentile is not None:
             found.append(EXPONENTIAL)
-        if self.together is not None and self.together.high - self.together.low < 1.0 and not self.joined:
+        if self.together is not None and self.together.high - self.together.low < 1.0 and not self.given:
             low, value, high = map(percent, self.together)
             found.append(
                 f"The volumes' I/Os come together to {value} ({low} to {high}; 0 % independent, 100 % all at once), as "

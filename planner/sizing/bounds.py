@@ -31,11 +31,11 @@ class MovedVolumes:
 
 def ends_of(read: Candidates, chosen: Integers, device_model: DeviceModel) -> list[MovedVolumes]:
     """Volumes under the candidates `chosen` with think times, then models, moved to both ends of their 90 % range."""
-    every = np.arange(chosen.size)
+    volumes = np.arange(chosen.size)
     only = np.zeros_like(read.weight)
-    only[every, chosen] = 1.0
+    only[volumes, chosen] = 1.0
     alone, ends = replace(read, weight=only), []
-    moves = np.flatnonzero(np.isfinite(read.demands.think[every, chosen]))
+    moves = np.flatnonzero(np.isfinite(read.demands.think[volumes, chosen]))
     if moves.size and device_model.model_error > 0:
         some, place = alone.of(moves), (np.arange(moves.size), chosen[moves])
         in_use, at = np.unique(some.rows.devices.astype(np.int64) - 1, return_inverse=True)
@@ -52,7 +52,7 @@ def ends_of(read: Candidates, chosen: Integers, device_model: DeviceModel) -> li
         for sign in (1.0, -1.0):
             inflation, gap = device_model.moved(axis, sign * NORMAL_90)
             moved = replace(alone, device_model=replace(device_model, inflation=inflation, redrive_time=gap))
-            ends.append(MovedVolumes(read=moved, places=every, chosen=chosen))
+            ends.append(MovedVolumes(read=moved, places=volumes, chosen=chosen))
     return ends
 
 

@@ -218,12 +218,9 @@ class SizedDraws(Sized):
 
 
 def size_bursty_pools(
-    cases: Sequence[tuple[Run, ...]],
-    device_model: DeviceModel,
-    target: Target,
-    growth: Sequence[float],
+    cases: Sequence[tuple[Run, ...]], device_model: DeviceModel, target: Target, growth: Sequence[float],
     known: ReadCache,
-) -> list[SizedDraws]:
+) -> list[SizedDraws]:  # fmt: skip
     """Read pools of bursty volumes; those of one row without aliases all together."""
     tries = not target.of_waits
     for run in chain.from_iterable(cases):
@@ -234,14 +231,10 @@ def size_bursty_pools(
     # Each as measured and grown, next to each other: what is asked for several times is read once.
     asked = sorted({(k, share) for k, more in zip(same, growth, strict=True) for share in (0.0, more)})
     alone = [(k, share) for k, share in asked if len(rows[k]) == 1]
-    shares = [share for _, share in alone]
     read = read_pools(
-        [rows[k][0] for k, _ in alone],
-        device_model=device_model,
-        growth=shares,
-        tries=tries,
+        [rows[k][0] for k, _ in alone], device_model=device_model, growth=[share for _, share in alone], tries=tries,
         known=known.in_use,
-    )
+    )  # fmt: skip
     found = dict(zip(alone, read, strict=True)) | {
         (k, share): read_pool_at_several(rows[k], device_model=device_model, growth=share, tries=tries)
         for k, share in asked
@@ -256,8 +249,8 @@ def size_bursty_pools(
 
 def all_at_once(pool: DrawnPool, target: Target, least: int) -> int:
     """Aliases that a pool needs if the bursts of all its volumes come together, never fewer than if they do not."""
-    joined = pool.all_at_once()
-    rows = joined.predict(np.arange(joined.queues.shape[0]))
+    at_once = pool.all_at_once()
+    rows = at_once.predict(np.arange(at_once.queues.shape[0]))
     met = target.met(rows.rate, rows.service, rows.queue, rows.no_alias, rows.waits)
     return max(int(np.argmax(met)) if met.any() else met.size - 1, least)
 

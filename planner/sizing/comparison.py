@@ -121,13 +121,11 @@ def own_gains(found: Sequence[Gain], run: Run, classes: Integers) -> tuple[Gain,
         members = np.flatnonzero(classes == k)
         rates = run.io_rate.value[members]
         before = float(rates.mean())
-        response = (
-            float(np.average(run.responses[members], weights=rates))
-            if run.queue_known
-            else gain.response_before
-        )
         # Rates alone are offered: the model has them as they are, and less only where they saturate.
-        change = before / gain.rate_before if run.queue_known else 1.0
+        response, change = gain.response_before, 1.0
+        if run.queue_known:
+            response = float(np.average(run.responses[members], weights=rates))
+            change = before / gain.rate_before
         measured.append(
             replace(gain, rate_before=before, rate_after=gain.rate_after * change, response_before=response)
         )

@@ -233,13 +233,9 @@ def subsystem(
     needs = need([pool.runs for pool in pools], device_model, target, growth)
     found = tuple(_row(pool, each, floor) for pool, each in zip(pools, needs, strict=True))
     return Subsystem(
-        pools=found,
-        target=target,
-        growth=growth,
-        remarks=tuple(notes),
-        measured=tuple(pools),
+        pools=found, target=target, growth=growth, remarks=tuple(notes), measured=tuple(pools),
         device_model=device_model,
-    )
+    )  # fmt: skip
 
 
 def _row(pool: MeasuredPool, found: Need, floor: float) -> PoolCount:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ from planner.results import by_key
 from planner.sizing.answer import AliasAnswer, beyond_range
 from planner.sizing.bursty_pool import size_bursty_pools
 from planner.sizing.gaps import below_floor, unanswered
-from planner.sizing.pool import SizedPool, count_together, others_together, size_pools
+from planner.sizing.pool import SizedPool, others_together, size_pools
 from planner.sizing.sized import ReadCache, Sized
 from planner.sizing.volume import size_volumes
 from planner.units import ADDRESSES, MILLISECOND, readable
@@ -89,7 +89,7 @@ def need(
     right side of it but may be any number there. `known` keeps what was read of the measurements for more questions.
     """
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
-    sized = size(cases, device_model, target or Target(), shares, every=ranges, enough=enough, known=known)
+    sized = size(cases, device_model, target or Target(), shares, ranges=ranges, enough=enough, known=known)
     if ranges:
         at_ends = chain.from_iterable(each.at_ends for each in sized if isinstance(each, Sized))
         pools = [each for each in (*sized, *at_ends) if isinstance(each, SizedPool)]
@@ -103,18 +103,18 @@ def size(
     target: Target,
     growth: Sequence[float],
     *,
-    every: bool = True,
+    ranges: bool = True,
     enough: Sequence[int] | None = None,
     known: ReadCache | None = None,
 ) -> list[Sized | PlannerError | None]:
-    """Read every case and find its count, all together, and with `every` what its range takes; None without I/O.
+    """Read every case and find its count, all together, and with `ranges` what its range takes; None without I/O.
 
     `enough` and `known` are as in `need`. A case whose devices are too fast for the redrive gap of the model gets a
     shorter gap. Where only the two ends of a service time or queue are known, both are read as well, and the range
     holds their ranges; of a queue that was not measured, their counts.
     """
-    wanted = [CaseToSize(k, case, growth[k], every) for k, case in enumerate(cases)]
-    if every:
+    wanted = [CaseToSize(k, case, growth[k], ranges) for k, case in enumerate(cases)]
+    if ranges:
         wanted += _at_ends(cases, growth)
     found: list[Sized | PlannerError | None] = [None] * len(wanted)
     by_model = by_key(
@@ -122,8 +122,8 @@ def size(
     )
     for (own, ranged), numbers in by_model.items():
         some = [wanted[n] for n in numbers]
-        sized = _size(
-            [one.runs for one in some], own, target, [one.growth for one in some], every=ranged,
+        sized = _of_one_model(
+            [one.runs for one in some], own, target, [one.growth for one in some], ranges=ranged,
             enough=None if enough is None else [enough[one.of] for one in some],
             known=known if own == device_model and known else ReadCache(),
         )  # fmt: skip
@@ -189,17 +189,17 @@ def _longest_gap(run: Run) -> float:
     return max(float(gaps.min()), 0.0)
 
 
-def _size(
+def _of_one_model(
     cases: Sequence[Case],
     device_model: DeviceModel,
     target: Target,
     growth: Sequence[float],
     *,
-    every: bool,
+    ranges: bool,
     enough: Sequence[int] | None,
     known: ReadCache,
 ) -> list[Sized | PlannerError | None]:
-    """Read and count as `size`, all cases by one model."""
+    """As `size`, all cases by one model: volumes, pools by steady demand, and what that leaves by bursty volumes."""
     for run in chain.from_iterable(cases):
         if id(run) not in known.runs:
             known.runs[id(run)] = run, ordered(run)
@@ -217,24 +217,16 @@ def _size(
             continue
         (volumes if case[-1].bases == 1 and case[-1].queue_known else pools).append(k)
 
-    def sized(
-        by: Callable[..., Sequence[Sized | PlannerError | None]], places: Sequence[int], *more: ReadCache, **how: bool
-    ) -> None:  # fmt: skip
+    def fill(
+        by: Callable[..., Sequence[Sized | PlannerError | None]], places: Sequence[int], **how: Any
+    ) -> None:
         of = [measured[k] for k in places], device_model, target, [growth[k] for k in places]
-        for k, each in zip(places, by(*of, *more, **how), strict=True):
+        for k, each in zip(places, by(*of, **how), strict=True):
             found[k] = each
 
-    sized(size_volumes, volumes, every=every)
-    sized(size_pools, pools, known, every=every)
-    steady = {k: each for k in pools if isinstance(each := found[k], SizedPool)}
-    sized(size_bursty_pools, [k for k in pools if found[k] is None], known)
-    if enough is not None:
-        for k, pool in steady.items():
-            pool.enough = enough[k]
-    count_together([*steady.values()])
-    # Candidates of each volume alone need no solution of the pool.
-    read = [k for k, pool in steady.items() if pool.unsolved and measured[k][-1].queue_known]
-    sized(size_bursty_pools, read, known)
+    fill(size_volumes, volumes, ranges=ranges)
+    fill(size_pools, pools, known=known, ranges=ranges, enough=enough and [enough[k] for k in pools])
+    fill(size_bursty_pools, [k for k in pools if found[k] is None], known=known)
     return found
 
 
@@ -291,7 +283,7 @@ def _unanswered(problem: PlannerError, sized: Sized | None) -> Need:
     )  # fmt: skip
 
 
-def aliases(
+def aliases_of_runs(
     runs: Run | Sequence[Run], device_model: DeviceModel, *, target: Target | None = None, growth: float = 0.0
 ) -> AliasAnswer:
     """Find the smallest number of aliases that meets a target.

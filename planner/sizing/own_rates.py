@@ -54,7 +54,7 @@ class Predicted(NamedTuple):
 def at_own_rates(runs: Sequence[Run], device_model: DeviceModel) -> list[tuple[Candidate, ...]]:
     """Steady demands that predict each measurement, with a queue and aliases in use; the likeliest first, maybe none.
 
-    No measurement changes the candidates of another.
+    No measurement changes the demands of another.
     """
     tried = {k: run for k, run in enumerate(runs) if run.total_queue.value <= MOST_QUEUED}
     first = _predicted([(run, FIRST, run.service.value) for run in tried.values()], device_model, passes=2)
@@ -70,7 +70,7 @@ def at_own_rates(runs: Sequence[Run], device_model: DeviceModel) -> list[tuple[C
             found[k].append(one)
     kept = (_kept(found.get(k, ())) for k in range(len(runs)))
     return [
-        tuple(_candidate(run, one, device_model) for one in some)
+        tuple(_demand_of(run, one, device_model) for one in some)
         for run, some in zip(runs, kept, strict=True)
     ]
 
@@ -155,7 +155,7 @@ def _nearly_equal(run: Run) -> Integers:
     return np.unique(steps, axis=1, return_inverse=True)[1].ravel()
 
 
-def _candidate(run: Run, found: Predicted, device_model: DeviceModel) -> Candidate:
+def _demand_of(run: Run, found: Predicted, device_model: DeviceModel) -> Candidate:
     """Each volume by itself."""
     people, think, rate = _demand(run.io_rate.value, run.service.value, run.queued.value, found.requesters)
     pool = pool_of(device_model, found.alone, population=people, think_time=think, arrival_rate=rate)

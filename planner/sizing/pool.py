@@ -1,4 +1,4 @@
-"""Aliases of a pool of steady volumes: their demands solved together, under every candidate that fits."""
+"""Aliases of a pool of steady volumes: their demands solved together, and all others that fit."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from planner.demand import Candidate, Candidates, DeviceModel, Target, candidates_of_pools, read_volumes
-from planner.demand.drawn_pool import joined
+from planner.demand.drawn_pool import all_volumes
 from planner.demand.kinds import COARSE, POISSON, STEADY
 from planner.demand.pooled import read_pools
 from planner.demand.priors import FAR_FROM_SATURATED
@@ -56,7 +56,7 @@ MOST_CARRIED: Final = 0.9  # of the time of all aliases, by volumes whose bases 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GrownDemand:
-    """A candidate grown and grouped: one pool, or two with the whole numbers of requesters around."""
+    """A steady demand grown and grouped: one pool, or two with the whole numbers of requesters around."""
 
     pools: tuple[Pool, ...]
     shares: tuple[float, ...] = (1.0,)
@@ -64,13 +64,13 @@ class GrownDemand:
     error: float = 0.0
 
     @classmethod
-    def of(cls, candidates: Sequence[tuple[Candidate, Run, float]]) -> list[GrownDemand]:
-        """Grow and group candidates of measurements, each by its growth, all side by side."""
-        sides = [grown(candidate.pool, growth) for candidate, _, growth in candidates]
+    def of(cls, asked: Sequence[tuple[Candidate, Run, float]]) -> list[GrownDemand]:
+        """Grow and group demands of measurements, each by its growth, all side by side."""
+        sides = [grown(demand.pool, growth) for demand, _, growth in asked]
         found = iter(
             grouped(
                 [side for pools, _ in sides for side in pools],
-                [run.most_aliases for (pools, _), (_, run, _) in zip(sides, candidates, strict=True) for _ in pools],
+                [run.most_aliases for (pools, _), (_, run, _) in zip(sides, asked, strict=True) for _ in pools],
             )
         )  # fmt: skip
         demands = []
@@ -125,24 +125,51 @@ def interpolated(
     return replace(known[int(np.argmax(shares))], service_time=busy / means["io_rate"], **means)
 
 
+class ReadPool(NamedTuple):
+    """Measurements of a pool, by how much its demand grows, and its steady demands, the preferred one first.
+
+    `left_out` says which measurements they do not explain; `enough` is as in `planner.sizing.need`.
+    """
+
+    runs: tuple[Run, ...]
+    growth: float
+    demands: Sequence[Candidate]
+    left_out: tuple[str, ...]
+    enough: int | None
+
+
 class SizedPool(Sized):
-    """A pool with its candidates, the preferred one first."""
+    """A pool with its steady demands: `preferred` is the first one grown, `measured` the same as it was.
+
+    `made` makes many at once; their ranges are found at once by `others_together`.
+    """
 
     decided = "steady demand"
-    preferred: GrownDemand  # the first candidate, grown; set for many pools side by side
-    measured: GrownDemand  # the same, not grown
     unread: PlannerError | None = None  # why others cannot be counted: no answer with the aliases in use
-    enough: int | None = None  # aliases of which is only asked whether they suffice
     here: Performance | None = None  # the model with the aliases in use, where it is solved
     other_counts: list[int] | None = None  # of `alternatives`, where they were found
 
     def __init__(
-        self, runs: tuple[Run, ...], device_model: DeviceModel, target: Target, growth: float, *,
-        candidates: Sequence[Candidate], left_out: tuple[str, ...] = (),
+        self, read: ReadPool, device_model: DeviceModel, target: Target, preferred: GrownDemand, measured: GrownDemand
     ) -> None:  # fmt: skip
-        super().__init__(runs, device_model, target, growth)
-        self.candidates, self.left_out = list(candidates), left_out
-        self.residual = self.candidates[0].residual
+        super().__init__(read.runs, device_model, target, read.growth)
+        self.demands, self.left_out, self.enough = read.demands, read.left_out, read.enough
+        self.preferred, self.measured = preferred, measured
+        self.residual, self.grouping_error = self.demands[0].residual, preferred.error
+
+    @classmethod
+    def made(cls, read: Sequence[ReadPool], device_model: DeviceModel, target: Target) -> list[SizedPool]:
+        """Grow and group the preferred demands of many pools, and find the counts by one measurement, side by side."""
+        measured = GrownDemand.of([(each.demands[0], each.runs[-1], 0.0) for each in read])
+        ahead = iter(
+            GrownDemand.of([(each.demands[0], each.runs[-1], each.growth) for each in read if each.growth])
+        )
+        sized = [
+            cls(each, device_model, target, next(ahead) if each.growth else now, now)
+            for each, now in zip(read, measured, strict=True)
+        ]  # fmt: skip
+        _count_together([each for each in sized if len(each.runs) == 1])
+        return sized
 
     @cached_property
     def guess(self) -> int:
@@ -152,16 +179,16 @@ class SizedPool(Sized):
         return min(first_guess(self.preferred.main), self.run.most_aliases)
 
     def model(self, counts: Array, *, measured: bool = False) -> Performance:
-        """By the preferred candidate."""
+        """By the preferred demand."""
         (rows,) = solved([self.measured if measured else self.preferred], [counts], marks=True)
         if isinstance(rows, PlannerError):
             raise rows
         return rows
 
     @cached_property
-    def demands(self) -> list[GrownDemand]:
-        """Every candidate, grown."""
-        others = GrownDemand.of([(each, self.run, self.growth) for each in self.candidates[1:]])
+    def grown(self) -> list[GrownDemand]:
+        """All demands, grown."""
+        others = GrownDemand.of([(each, self.run, self.growth) for each in self.demands[1:]])
         return [self.preferred, *others]
 
     @cached_property
@@ -218,8 +245,8 @@ class SizedPool(Sized):
 
     @property
     def alternatives(self) -> list[GrownDemand]:
-        """`demands` after the first, and `moved`."""
-        return [*self.demands[1:], *self.moved]
+        """`grown` after the first, and `moved`."""
+        return [*self.grown[1:], *self.moved]
 
     @cached_property
     def around(self) -> tuple[Integers, list[Performance | PlannerError]]:
@@ -265,13 +292,13 @@ class SizedPool(Sized):
         return self.other_counts
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
-        """Over the candidates and what calibration and error of the model allow."""
+        """Over the demands and what calibration and error of the model allow."""
         last = rows.aliases.size - 1
         few, around = self.around
         there = few <= last
         few = few[there]
         solved_there = [each.some(there) if isinstance(each, Performance) else None for each in around]
-        many = len(self.demands) - 1
+        many = len(self.grown) - 1
         others = [each for each in solved_there[:many] if each is not None]
         moved = [each for each in solved_there[many:] if each is not None]
         if len(moved) < len(self.moved):
@@ -297,33 +324,21 @@ class SizedPool(Sized):
         return found
 
     def named(self, count: int, rows: Performance) -> tuple[NamedDemand, ...]:
-        """Every candidate in words, with its own count and rate."""
+        """Every demand in words, with its own count and rate."""
         few, around = self.around
         at = int(np.flatnonzero(few == count)[0])
         rates = [float(rows.io_rate[count])]
         rates += [
             float(each.io_rate[at]) if isinstance(each, Performance) else math.nan
-            for each in around[: len(self.demands) - 1]
+            for each in around[: len(self.grown) - 1]
         ]
         counts = [count, *self.others()]
-        return tuple(_named(*each) for each in zip(self.candidates, counts, rates, strict=False))
+        return tuple(_named(*each) for each in zip(self.demands, counts, rates, strict=False))
 
     def sentences(self, answer: AliasAnswer) -> tuple[Sequence[str], Sequence[str], bool]:
         """What was left out, who gains, how volumes were grouped."""
         more = of_pool(answer, self.run.bases, len(self.preferred.main.classes))
         return [*self.left_out, *more], (), len(answer.readings) > 1
-
-
-def grow_together(sized: Sequence[SizedPool]) -> None:
-    """Grow and group the preferred candidates of many pools side by side."""
-    first = [(each.candidates[0], each.run) for each in sized]
-    grown_too = [(*asked, each.growth) for asked, each in zip(first, sized, strict=True) if each.growth]
-    found = GrownDemand.of([*((*asked, 0.0) for asked in first), *grown_too])
-    later = iter(found[len(sized) :])
-    for each, measured in zip(sized, found, strict=False):
-        each.measured = measured
-        each.preferred = next(later) if each.growth else measured
-        each.grouping_error = each.preferred.error
 
 
 def _with_aliases_in_use(sized: Sequence[SizedPool]) -> list[Performance | PlannerError]:
@@ -336,13 +351,12 @@ def _with_aliases_in_use(sized: Sequence[SizedPool]) -> list[Performance | Plann
     return found
 
 
-def count_together(sized: Sequence[SizedPool]) -> None:
+def _count_together(sized: Sequence[SizedPool]) -> None:
     """Find the counts of many pools of one measurement each side by side, as each would find its own."""
-    alone = [each for each in sized if len(each.runs) == 1]
-    if not alone:
+    if not sized:
         return
     ready = []
-    for each, rows in zip(alone, _with_aliases_in_use(alone), strict=True):
+    for each, rows in zip(sized, _with_aliases_in_use(sized), strict=True):
         each.unsolved = rows if isinstance(rows, PlannerError) else None
         if isinstance(rows, Performance):
             if not each.growth:
@@ -380,7 +394,7 @@ def count_together(sized: Sequence[SizedPool]) -> None:
 
 
 def others_together(sized: Sequence[SizedPool]) -> None:
-    """Find the counts of all other candidates and models of many pools side by side, as each would find its own."""
+    """Find the counts of all other demands and models of many pools side by side, as each would find its own."""
     if not sized:
         return
     later = [each for each in sized if each.has_think_times and each.here is None]
@@ -392,10 +406,10 @@ def others_together(sized: Sequence[SizedPool]) -> None:
         else:
             each.unread = rows
     ready = [each for each in sized if each.unread is None]
-    asked = [(other, each.run, each.growth) for each in ready for other in each.candidates[1:]]
+    asked = [(other, each.run, each.growth) for each in ready for other in each.demands[1:]]
     others = iter(GrownDemand.of(asked))
     for each in ready:
-        each.demands = [each.preferred, *islice(others, len(each.candidates) - 1)]
+        each.grown = [each.preferred, *islice(others, len(each.demands) - 1)]
     own = [each.alternatives for each in ready]
     demands = [demand for some in own for demand in some]
     brackets = [bracket for each, some in zip(ready, own, strict=True) for bracket in each.brackets(some)]
@@ -421,10 +435,15 @@ def others_together(sized: Sequence[SizedPool]) -> None:
 
 def size_pools(
     cases: Sequence[tuple[Run, ...]], device_model: DeviceModel, target: Target, growth: Sequence[float],
-    known: ReadCache, *, every: bool = True,
+    known: ReadCache, *, ranges: bool = True, enough: Sequence[int | None] | None = None,
 ) -> list[SizedPool | PlannerError | None]:  # fmt: skip
-    """Read pools by steady demand together, the preferred only where not `every`; None where it explains nothing."""
+    """Read and count pools by steady demand together, without `ranges` by the preferred demand only.
+
+    None where steady demand explains nothing, or has no solution where volumes that are each read alone may have one.
+    """
     found: list[SizedPool | PlannerError | None] = [None] * len(cases)
+    read: dict[int, list[Candidate]] = {}
+    left_out: dict[int, tuple[str, ...]] = {}
     together, alone = [], []
     unshared, steady = _read_steady(cases, device_model)
     for k, runs in enumerate(cases):
@@ -432,28 +451,30 @@ def size_pools(
             continue
         if len({each.aliases for each in runs}) > 1 and rates_differ(runs):
             try:
-                fits, left_out = fitted(runs, device_model)
+                fits, left_out[k] = fitted(runs, device_model)
             except PlannerError as problem:
                 found[k] = problem
                 continue
-            of_fits = [_of_fit(each, runs[-1], device_model) for each in fits]
-            found[k] = SizedPool(runs, device_model, target, growth[k], candidates=of_fits, left_out=left_out)
+            read[k] = [_of_fit(each, runs[-1], device_model) for each in fits]
         elif runs[-1].aliases and (runs[-1].queue_known or len(runs) == 1):
             together.append(k)
         elif not runs[-1].queue_known:
             # Rates and service times alone are an offered load: open arrivals at the measured rates.
             offered = pool_of(device_model, runs[-1].service.value, arrival_rate=runs[-1].io_rate.value)
-            found[k] = SizedPool(runs, device_model, target, growth[k], candidates=[Candidate(pool=offered)])
+            read[k] = [Candidate(pool=offered)]
         else:
             alone.append(k)
     present = [unshared[k] if len(cases[k]) == 1 else _unshared(cases[k][-1]) for k in alone]
-    for k, read in zip(alone, _alone(present, device_model, every=every), strict=True):
-        found[k] = SizedPool(cases[k], device_model, target, growth[k], candidates=read)
-    in_use = _read_in_use([cases[k][-1] for k in together], device_model, known, every=every)
-    for k, some in zip(together, in_use, strict=True):
-        if some:
-            found[k] = SizedPool(cases[k], device_model, target, growth[k], candidates=some)
-    grow_together([each for each in found if not isinstance(each, PlannerError | None)])
+    read |= zip(alone, _alone(present, device_model, ranges=ranges), strict=True)
+    in_use = _read_in_use([cases[k][-1] for k in together], device_model, known, ranges=ranges)
+    read |= zip(together, in_use, strict=True)
+    pools = {
+        k: ReadPool(cases[k], growth[k], read[k], left_out.get(k, ()), enough[k] if enough else None)
+        for k in sorted(read) if read[k]
+    }  # fmt: skip
+    for k, pool in zip(pools, SizedPool.made([*pools.values()], device_model, target), strict=True):
+        if not (pool.unsolved and pool.run.queue_known):
+            found[k] = pool
     return found
 
 
@@ -465,17 +486,17 @@ def _read_steady(
     steady = [True] * len(cases)
     for k, runs in enumerate(cases):
         known = [run for run in runs if run.queue_known]
-        if known and known[-1].joined:
+        if known and known[-1].come_together:
             steady[k] = False
             continue
         run = min(known, key=lambda each: each.aliases, default=None)
         if run is not None and not run.aliases:
             unshared[k] = _unshared(run)
-        elif run is not None and run is not runs[-1]:  # else decided by its candidates
-            (candidates,) = candidates_of_pools([run], device_model)
-            steady[k] = run.total_queue.value <= 0 or candidates[0].fits
+        elif run is not None and run is not runs[-1]:  # else decided by its demands
+            ((preferred, *_),) = candidates_of_pools([run], device_model)
+            steady[k] = run.total_queue.value <= 0 or preferred.fits
     if unshared:
-        columns, parts = joined([each[:3] for each in unshared.values()])
+        columns, parts = all_volumes([each[:3] for each in unshared.values()])
         calm, saturated = steady_volumes(*columns, device_model=device_model)
         for k, part in zip(unshared, parts, strict=True):
             # Nobody knows what a volume that never idles would ask for, unless another row shows it.
@@ -496,9 +517,9 @@ def _denied(runs: Sequence[Run], device_model: DeviceModel) -> bool:
     return any(read.denies(row_of(each)) for each in others)
 
 
-def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedDemand:
+def _named(demand: Candidate, count: int | None, io_rate: float) -> NamedDemand:
     """The demand of all volumes in words."""
-    people, think, arrival_rate, _ = each_volume(candidate.pool)
+    people, think, arrival_rate, _ = each_volume(demand.pool)
     closed = ~np.isnan(people)
     parts = []
     if closed.any():
@@ -545,7 +566,7 @@ def moved_devices(pool: Pool, device_model: DeviceModel) -> list[Pool]:
 
 
 def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Integers:
-    """Counts at which other candidates and models are solved; figures are interpolated between them."""
+    """Counts at which other demands and models are solved; figures are interpolated between them."""
     near = [recommended + step for step in (-1, 0, 1)]
     wanted = {*np.linspace(0, last, 5).round().astype(int).tolist(), *near, *in_use}
     return np.array(sorted(k for k in wanted if 0 <= k <= last), dtype=np.int64)
@@ -556,15 +577,15 @@ def between(values: Array, chosen: Array, few: Integers) -> Array:
 
     Where the chosen ones have no end, the logarithm of the values is.
     """
-    every, known, bounded = np.arange(chosen.size), np.isfinite(chosen), np.isfinite(values)
+    counts, known, bounded = np.arange(chosen.size), np.isfinite(chosen), np.isfinite(values)
     if not bounded.any():
         return np.full(chosen.shape, np.inf)
-    found = np.exp(np.interp(every, few[bounded], np.log(values[bounded])))
+    found = np.exp(np.interp(counts, few[bounded], np.log(values[bounded])))
     both = bounded & known[few]
     if both.any():
-        ratio = np.interp(every, few[both], np.log(values[both] / chosen[few[both]]))
+        ratio = np.interp(counts, few[both], np.log(values[both] / chosen[few[both]]))
         found = np.where(known, np.exp(ratio) * np.where(known, chosen, 1.0), found)
-    unbounded = every < few[bounded][0] if not bounded.all() else np.zeros(every.shape, dtype=bool)
+    unbounded = counts < few[bounded][0] if not bounded.all() else np.zeros(counts.shape, dtype=bool)
     return np.where(unbounded, np.inf, found)
 
 
@@ -578,11 +599,11 @@ def _unshared(run: Run) -> Unshared:
     return rate, service, spaced(queued), groups
 
 
-def _alone(unshared: Sequence[Unshared], device_model: DeviceModel, *, every: bool) -> list[list[Candidate]]:
+def _alone(unshared: Sequence[Unshared], device_model: DeviceModel, *, ranges: bool) -> list[list[Candidate]]:
     """Without aliases each volume is read for itself; volumes that the digits cannot tell apart, as their mean."""
     if not unshared:
         return []
-    columns, parts = joined([each[:3] for each in unshared])
+    columns, parts = all_volumes([each[:3] for each in unshared])
     read = read_volumes(*columns, device_model=device_model, layout=COARSE.only(STEADY))
     order, many = _fitting(read)
     found = []
@@ -592,17 +613,15 @@ def _alone(unshared: Sequence[Unshared], device_model: DeviceModel, *, every: bo
         rows = np.arange(part.start, part.stop)[groups]
         found.append(
             [
-                _of_candidates(read, rows, order[rows, np.minimum(k, many[rows] - 1)], device_model)
-                for k in places[: None if every else 1]
+                _of_columns(read, rows, order[rows, np.minimum(k, many[rows] - 1)], device_model)
+                for k in places[: None if ranges else 1]
             ]
         )
     return found
 
 
-def _of_candidates(
-    read: Candidates, rows: Integers, columns: Integers, device_model: DeviceModel
-) -> Candidate:
-    """A candidate of one pool, of each volume the row that it is read in, and the column."""
+def _of_columns(read: Candidates, rows: Integers, columns: Integers, device_model: DeviceModel) -> Candidate:
+    """A demand of one pool, of each volume the row that it is read in, and the column."""
     here, opened = (rows, columns), read.layout.kind[columns] == POISSON
     alone = read.service_time[here]
     think = np.maximum(read.demands.think[here], 1e-6) * alone  # think time of a service time
@@ -614,7 +633,7 @@ def _of_candidates(
 
 
 def _picked(many: int, *, opened: bool) -> Integers:
-    """Places of six of many candidates, evenly spread, and of the smallest population after open arrivals."""
+    """Places of six of many demands, evenly spread, and of the smallest population after open arrivals."""
     smallest = min(int(opened), many - 1)
     return np.unique([smallest, *np.linspace(0, many - 1, min(many, 6)).round().astype(np.int64)])
 
@@ -639,23 +658,23 @@ def _fitting(read: Candidates) -> tuple[Integers, Integers]:
 
 
 def _read_in_use(
-    runs: Sequence[Run], device_model: DeviceModel, known: ReadCache, *, every: bool
+    runs: Sequence[Run], device_model: DeviceModel, known: ReadCache, *, ranges: bool
 ) -> list[list[Candidate]]:
     """Steady demands of pools with aliases at work, read where not `known`; none where nothing steady explains one."""
-    new = {id(run): run for run in runs if (id(run), every) not in known.candidates}
-    for (name, run), candidates in zip(
-        new.items(), candidates_of_pools([*new.values()], device_model, every=every), strict=True
+    new = {id(run): run for run in runs if (id(run), ranges) not in known.steady}
+    for (name, run), demands in zip(
+        new.items(), candidates_of_pools([*new.values()], device_model, ranges=ranges), strict=True
     ):
         # A queue with aliases in use distinguishes steady demand from bursty; without one, steady demand is the least.
         waits = run.queue_known and run.total_queue.value > 0
-        opened = math.isinf(candidates[0].requesters)
-        bursty = waits and (not candidates[0].fits or (opened and _crowded(run, device_model)))
-        known.candidates[name, every] = [] if bursty else _in_use(run, device_model, candidates)
+        opened = math.isinf(demands[0].requesters)
+        bursty = waits and (not demands[0].fits or (opened and _crowded(run, device_model)))
+        known.steady[name, ranges] = [] if bursty else _in_use(run, device_model, demands)
     # What equal volumes do not explain, unequal ones may.
-    left = [run for name, run in new.items() if not known.candidates[name, every] and run.bases > 1]
+    left = [run for name, run in new.items() if not known.steady[name, ranges] and run.bases > 1]
     for run, own in zip(left, at_own_rates(left, device_model), strict=True):
-        known.candidates[id(run), every] = [*own[: None if every else 1]]
-    return [known.candidates[id(run), every] for run in runs]
+        known.steady[id(run), ranges] = [*own[: None if ranges else 1]]
+    return [known.steady[id(run), ranges] for run in runs]
 
 
 def _crowded(run: Run, device_model: DeviceModel) -> bool:
@@ -663,27 +682,27 @@ def _crowded(run: Run, device_model: DeviceModel) -> bool:
     return run.beyond_bases(gap=device_model.redrive_time) > MOST_CARRIED * run.aliases
 
 
-def _in_use(run: Run, device_model: DeviceModel, candidates: Sequence[Candidate]) -> list[Candidate]:
+def _in_use(run: Run, device_model: DeviceModel, demands: Sequence[Candidate]) -> list[Candidate]:
     """Aliases at work: the volumes were read together, as if equal, by the pool's own solution; now at their rates.
 
-    Candidates without a solution at these rates are left out; none where the preferred one, the first, has none.
+    Demands without a solution at these rates are left out; none where the preferred one, the first, has none.
     """
     found: list[Candidate] = []
     rates = own_rates(run)
-    opened = math.isinf(candidates[0].requesters)
-    for candidate in (candidates[k] for k in _picked(len(candidates), opened=opened)):
-        (part,) = candidate.pool.classes
+    opened = math.isinf(demands[0].requesters)
+    for read in (demands[k] for k in _picked(len(demands), opened=opened)):
+        (part,) = read.pool.classes
         demand: dict[str, Array] = {"arrival_rate": rates}
         if not math.isnan(part.population):
             try:
-                think = think_in_use(candidate.pool, run.aliases, rates)
+                think = think_in_use(read.pool, run.aliases, rates)
             except ConvergenceError:
                 if not found:
                     break
                 continue
             demand = {"population": np.full(run.bases, part.population), "think_time": think}
-        pool = pool_of(device_model, np.full(run.bases, candidate.pool.service_time), **demand)
-        found.append(Candidate(pool=pool, residual=candidate.residual))
+        pool = pool_of(device_model, np.full(run.bases, read.pool.service_time), **demand)
+        found.append(Candidate(pool=pool, residual=read.residual))
     return found
 
 

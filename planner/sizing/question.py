@@ -41,8 +41,7 @@ from planner.measurements.choose import VOLUME as ALONE
 from planner.measurements.ends import with_service
 from planner.measurements.formats import is_folder
 from planner.measurements.observed import LEAST_OPEN
-from planner.measurements.read import Measured
-from planner.measurements.read import membership as members_of
+from planner.measurements.read import Measured, members_from
 from planner.measurements.rows import shown
 from planner.measurements.systems import PoolRun, of_pool, pool_names, without_pooled
 from planner.render.text import counted, sentence_case
@@ -64,8 +63,7 @@ from planner.sizing.gaps import (
 )
 from planner.sizing.many_pools import MeasuredPool, Subsystem, subsystem
 from planner.sizing.many_volumes import NO_ANSWER, VolumeRow, VolumesAnswer, no_pool_named, volume_row
-from planner.sizing.need import aliases as search
-from planner.sizing.need import need, present_cases
+from planner.sizing.need import aliases_of_runs, need, present_cases
 
 WORST_TAKEN: Final = (
     "Of several intervals the one is answered that needs most aliases; --interval names another, or the mean."
@@ -297,7 +295,7 @@ def aliases(
     share = units.share(growth, "growth")
     question = AliasQuestion(
         device_model=DeviceModel.from_model(model), target=target, growth=share, floor=checked_floor(floor),
-        curves=curves, joined=share_together(together),
+        curves=curves, together=share_together(together),
     )  # fmt: skip
     if source is None:
         of_files = {
@@ -314,7 +312,7 @@ def aliases(
         )
     if members is not None and (bases is not None or alias_devices is not None):
         raise InputError("members", str(members), "it, or the bases and aliases: each says which devices")
-    membership = members_of(members)
+    membership = members_from(members)
     sources = source if isinstance(source, (list, tuple)) else [source]
     named = ", ".join(str(each) for each in sources)
     archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in sources)
@@ -326,7 +324,7 @@ def aliases(
     if "service" in numbers:
         measured = with_service(measured, quantity(numbers["service"], "time", "service"))
     asked = replace(
-        question, every=_intervals(measured, membership, named), notes=measured.notes, missing=measured.missing,
+        question, intervals=_intervals(measured, membership, named), notes=measured.notes, missing=measured.missing,
         allowed=allow_missing, one_source=archive or len(sources) == 1, exclude=_devices(exclude, "exclude"),
         means=which == MEAN,
     )  # fmt: skip
@@ -363,23 +361,23 @@ def _at(measured: Measured, which: str | None) -> Measured:
 def _intervals(measured: Measured, membership: Membership | None, named: str) -> list[Rows]:
     """Intervals of one system, of which the members of pools, where they are said, were measured."""
     refuse_several(measured.devices["system"].unique())
-    every = intervals(measured)
-    if not every:
+    found = intervals(measured)
+    if not found:
         raise measured.without("devices or volumes")
     if membership is None:
-        return every
-    if not any(name in membership.members for rows in every for name in rows.names):
+        return found
+    if not any(name in membership.members for rows in found for name in rows.names):
         some = ", ".join(list(membership.members)[:3])
         there = f"devices of {named} among its members; it names {some}"
         raise InputError("members", str(membership.path), there)
-    return every
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
 class AliasQuestion:
-    """What is asked of every volume or pool: model, target, growth, what is shown, how much I/Os are `joined`.
+    """What is asked of every volume or pool: model, target, growth, what is shown, how much I/Os come `together`.
 
-    Of files `every` interval, whether they are of `one_source` and `means`; rows `missing`, `allowed` if known.
+    Of files all `intervals`, whether they are of `one_source` and `means`; rows `missing`, `allowed` if known.
     """
 
     device_model: DeviceModel
@@ -387,8 +385,8 @@ class AliasQuestion:
     growth: float
     floor: float
     curves: bool
-    joined: float | None
-    every: Sequence[Rows] = ()
+    together: float | None
+    intervals: Sequence[Rows] = ()
     notes: Sequence[str] = ()
     missing: Sequence[Missing] = ()
     allowed: bool = False
@@ -401,7 +399,7 @@ class AliasQuestion:
     ) -> AliasAnswer:
         """The whole answer of one volume or pool."""
         last = replace(runs[-1], notes=(*runs[-1].notes, *notes))
-        found = search([*runs[:-1], last], self.device_model, target=self.target, growth=self.growth)
+        found = aliases_of_runs([*runs[:-1], last], self.device_model, target=self.target, growth=self.growth)
         return replace(found, floor=self.floor, gaps=short)
 
     def volumes(
@@ -413,11 +411,7 @@ class AliasQuestion:
             device_model=self.device_model, remarks=tuple(notes), gaps=short,
         )  # fmt: skip
 
-    def pools(
-        self,
-        pools: Sequence[MeasuredPool],
-        notes: Sequence[str] = (),
-    ) -> Subsystem:
+    def pools(self, pools: Sequence[MeasuredPool], notes: Sequence[str] = ()) -> Subsystem:
         """The answer of many pools."""
         return subsystem(
             pools, self.device_model, target=self.target, growth=self.growth, floor=self.floor, notes=notes
@@ -432,18 +426,18 @@ class AliasQuestion:
 
     def declared(self, run: Run) -> Run:
         """A measurement with how much its bursts come together, where that was said."""
-        if self.joined is None:
+        if self.together is None:
             return run
         if run.bases == 1 and not run.idle:
             raise InputError(
-                "together", self.joined, "it for a pool: one volume has no others that its I/Os come with"
+                "together", self.together, "it for a pool: one volume has no others that its I/Os come with"
             )
-        return replace(run, together=self.joined, ends=tuple(map(self.declared, run.ends)))
+        return replace(run, together=self.together, ends=tuple(map(self.declared, run.ends)))
 
     @cached_property
     def names(self) -> set[str]:
         """Devices, and labels of volumes without a number, of all intervals."""
-        return {name for rows in self.every for name in rows.names}
+        return {name for rows in self.intervals for name in rows.names}
 
     def taken(self, rows: Rows, only: Devices | None) -> Flags:
         """Rows that are volumes asked for, with I/O or without."""
@@ -457,7 +451,7 @@ class AliasQuestion:
             rates = rows.numbers["io_rate"].value[self.taken(rows, only)]
             return bool((np.nan_to_num(rates, nan=1.0) > 0).any())
 
-        found = [(rows, self.one_source or rows.file, busy(rows)) for rows in self.every]
+        found = [(rows, self.one_source or rows.file, busy(rows)) for rows in self.intervals]
         there = {source for _, source, is_busy in found if is_busy}
         return [rows for rows, source, is_busy in found if is_busy or source not in there]
 
@@ -505,7 +499,7 @@ def _kind(measured: Measured, *of_a_pool: object) -> str:
 
 def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | VolumesAnswer:
     """Each volume with aliases of its own; one alone is answered in full."""
-    own, shared = without_pooled(asked.every) if only is None else (asked.every, [])
+    own, shared = without_pooled(asked.intervals) if only is None else (asked.intervals, [])
     if shared:
         names = ", ".join(shared[:3]) + (", ..." if len(shared) > 3 else "")  # noqa: PLR2004
         left = f"In pools, hence left out: {counted(len(shared), 'volume')} ({names}); ask `planner aliases pool`."
@@ -514,7 +508,7 @@ def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | Volume
     there = {rows.names[k] for rows in own for k in np.flatnonzero(asked.taken(rows, only))}
     measured = by_key(
         (run.name, (asked.source(rows), asked.declared(run)))
-        for rows in replace(asked, every=own).with_io(only)
+        for rows in replace(asked, intervals=own).with_io(only)
         for run in volume_runs(rows, only, asked.exclude)
     )
     if idle := there - {*measured}:
@@ -570,15 +564,15 @@ def _pools(
     name: str | None,
 ) -> AliasAnswer | Subsystem:  # fmt: skip
     """One pool in full, or a row for each of several."""
-    if shared is not None and all(rows.of_kind(VOLUME).all() for rows in asked.every):
+    if shared is not None and all(rows.of_kind(VOLUME).all() for rows in asked.intervals):
         raise InputError("aliases", shared.text, "it with a listing only; a table has aliases in its columns")
     pools: dict[str, MeasuredPool] = {}
     measured: dict[str, list[tuple[str, Run | None, int]]] = {}  # with the number of volumes that have rows
     said: dict[str, None] = {}
     lost: dict[str, ReportError] = {}
-    of_name = asked if name is None else replace(asked, every=of_pool(asked.every, name))
-    every = of_name.with_io(bases)
-    for rows, unnamed in zip(every, pool_names(every, bases, asked.exclude), strict=True):
+    of_name = asked if name is None else replace(asked, intervals=of_pool(asked.intervals, name))
+    busy = of_name.with_io(bases)
+    for rows, unnamed in zip(busy, pool_names(busy, bases, asked.exclude), strict=True):
         found, remarks, refused = _pools_of(rows, bases, shared, asked.exclude, unnamed)
         said |= dict.fromkeys(remarks)
         lost = refused | lost
@@ -620,12 +614,7 @@ def _pools_of(
 ) -> tuple[list[PoolRun], list[str], dict[str, ReportError]]:
     """Pools of an interval, notes, and why some are left out: what is wrong with one of a table is not with others."""
     names = rows.words["pool"]
-    if (
-        bases is not None
-        or exclude is not None
-        or any(each is None for each in names)
-        or not rows.of_kind(VOLUME).all()
-    ):
+    if not (bases is None and exclude is None and rows.pooled.all() and rows.of_kind(VOLUME).all()):
         return *pool_runs(rows, bases, shared, exclude, unnamed), {}
     found: list[PoolRun] = []
     notes: list[str] = []

@@ -55,13 +55,13 @@ class ReadCache:
     """What was read of measurements, by their `id`: asked again with another growth, they are not read again.
 
     All of one model and target: `runs` beside the same with their volumes in order, `rows` of pools, pools `in_use` as
-    they were read, and steady `candidates`, all or the preferred one.
+    they were read, and `steady` demands, all or the preferred one.
     """
 
     runs: dict[int, tuple[Run, Run]] = field(default_factory=dict)
     rows: dict[int, PoolRow] = field(default_factory=dict)
     in_use: dict[int, PoolInUse] = field(default_factory=dict)
-    candidates: dict[tuple[int, bool], list[Candidate]] = field(default_factory=dict)
+    steady: dict[tuple[int, bool], list[Candidate]] = field(default_factory=dict)
 
 
 class Sized(ABC):
@@ -293,7 +293,7 @@ class Sized(ABC):
             target=self.target, growth=self.growth, readings=named, rows=rows, rate=holding(rate, rows.io_rate),
             response=holding(self._within_range(response, rows), rows.response_time), saturated=self.saturated,
             helps=helped(rows, run.aliases, count), together=self.together, together_count=self.together_count,
-            joined=run.bases > 1 and not np.isnan(run.together).any(), strain=self.residual,
+            given=run.bases > 1 and not np.isnan(run.together).any(), strain=self.residual,
             waiting=run.waiting, assumed=run.assumed, classic=self.classic(), gains=self.gains(rows, count),
             grouping_error=self.grouping_error, device_model=self.device_model,
         )  # fmt: skip

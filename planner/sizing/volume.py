@@ -23,7 +23,7 @@ from planner.demand import (
     read_volumes,
 )
 from planner.demand.candidates import STAGES
-from planner.demand.drawn_pool import joined
+from planner.demand.drawn_pool import all_volumes
 from planner.demand.kinds import STEADY
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.devices import Performance, Pool, Volume, VolumeClass
@@ -139,14 +139,14 @@ class SizedVolume(Sized):
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Over the candidates that count, widened by the errors of the model."""
-        every = np.arange(rows.aliases.size)
-        solved, keep, k = self.read.predict(every), counting(self.read), self.chosen
-        moved = self._moved(self.read, every)
+        counts = np.arange(rows.aliases.size)
+        solved, keep, k = self.read.predict(counts), counting(self.read), self.chosen
+        moved = self._moved(self.read, counts)
         found = []
         for name, values, others in zip(
             ("io_rate", "response_time"),
             (solved.rate[0], solved.response[0]),
-            self._of_other_service(every),
+            self._of_other_service(counts),
             strict=True,
         ):
             chosen = getattr(rows, name)
@@ -231,32 +231,30 @@ class SizedVolume(Sized):
 
 def size_volumes(
     cases: Sequence[tuple[Run, ...]], device_model: DeviceModel, target: Target, growth: Sequence[float], *,
-    every: bool = True,
+    ranges: bool = True,
 ) -> list[SizedVolume | PlannerError]:  # fmt: skip
     """Read many volumes, those of one row all together; one that cannot be read says why in its place.
 
-    Without `every` what only their ranges take is left out.
+    Without `ranges` what only their ranges take is left out.
     """
     alone = [k for k, runs in enumerate(cases) if len({run.aliases for run in runs}) == 1]
     found: dict[int, SizedVolume | PlannerError] = {}
     if alone:
         runs = [cases[k][-1] for k in alone]
-        (rate, service, queued), _ = joined([(run.io_rate, run.service, run.queued) for run in runs])
+        (rate, service, queued), _ = all_volumes([(run.io_rate, run.service, run.queued) for run in runs])
         measured = read_volumes(
             rate, service, spaced(queued), aliases=[run.aliases for run in runs], device_model=device_model
         )
         shares = np.array([growth[k] for k in alone])
         grown = measured.grown(shares) if shares.any() else measured
-        counts = point_and_range(grown, target, ranges=every)
+        counts = point_and_range(grown, target, ranges=ranges)
         ones = [slice(place, place + 1) for place in range(len(alone))]
         volumes = [
-            SizedVolume(
-                cases[k], device_model, target, growth[k], measured.of(one), grown.of(one), counts.of(one)
-            )
+            SizedVolume(cases[k], device_model, target, growth[k], measured.of(one), grown.of(one), counts.of(one))
             for k, one in zip(alone, ones, strict=True)
-        ]
+        ]  # fmt: skip
         if len(alone) > 1:
-            _solve_together(volumes, grown, every=every)
+            _solve_together(volumes, grown, ranges=ranges)
         found.update(zip(alone, volumes, strict=True))
     for k in range(len(cases)):
         if k in found:
@@ -264,25 +262,17 @@ def size_volumes(
         try:
             measured, is_fit, left_out = _read_several(cases[k], device_model)
             grown = measured.grown(growth[k]) if growth[k] else measured
-            counts = point_and_range(grown, target, ranges=every)
+            counts = point_and_range(grown, target, ranges=ranges)
             found[k] = SizedVolume(
-                cases[k],
-                device_model,
-                target,
-                growth[k],
-                measured,
-                grown,
-                counts,
-                fitted=is_fit,
-                left_out=left_out,
-            )
+                cases[k], device_model, target, growth[k], measured, grown, counts, fitted=is_fit, left_out=left_out
+            )  # fmt: skip
         except PlannerError as problem:
             found[k] = problem
     return [found[k] for k in range(len(cases))]
 
 
-def _solve_together(volumes: Sequence[SizedVolume], read: Candidates, *, every: bool) -> None:
-    """Curves of many volumes, as in `read`; with `every` the counts where the model leaves them open."""
+def _solve_together(volumes: Sequence[SizedVolume], read: Candidates, *, ranges: bool) -> None:
+    """Curves of many volumes, as in `read`; with `ranges` the counts where the model leaves them open."""
     stages = by_key((bisect_left(STAGES, each.first_last + 1), place) for place, each in enumerate(volumes))
     for some in stages.values():
         chosen = np.array([volumes[place].chosen for place in some])
@@ -291,7 +281,7 @@ def _solve_together(volumes: Sequence[SizedVolume], read: Candidates, *, every: 
         for place, rows in zip(some, curves, strict=True):
             volumes[place].solved = rows
     some = [place for place, each in enumerate(volumes) if not each.saturated and each.target.of_waits]
-    if some and every:
+    if some and ranges:
         chosen, first = np.array([volumes[place].chosen for place in some]), volumes[some[0]]
         ends = counts_at_ends(read.of(np.array(some)), chosen, first.device_model, first.target)
         for place, counts in zip(some, ends.T, strict=True):

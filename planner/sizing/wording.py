@@ -87,7 +87,7 @@ def with_sentences(
     return replace(
         answer,
         why=demand(answer.readings, answer.recommended),
-        more=(*first, *_joined(run), *run.notes, *more, *grown, *behind(run)),
+        more=(*first, *_together(run), *run.notes, *more, *grown, *behind(run)),
         step=next_step(runs, answer.recommended, answer.range[1], helps=answer.helps, open_yet=open_yet),
     )
 
@@ -96,7 +96,7 @@ def _most(count: int) -> str:
     return f"{count} aliases" if count < 255 else "more than there are addresses for"  # noqa: PLR2004
 
 
-def joined_words(share: float) -> str:
+def together_words(share: float) -> str:
     """How much I/Os were said to come together."""
     return (
         f"The volumes' I/Os are taken to come together to {percent(share)}, as given (0 % independent, 100 % "
@@ -104,7 +104,7 @@ def joined_words(share: float) -> str:
     )
 
 
-def _joined(run: Run) -> list[str]:
+def _together(run: Run) -> list[str]:
     """The same of a pool, where that was said of its volumes."""
     given = np.broadcast_to(np.asarray(run.together), run.io_rate.value.shape)
     known = given[~np.isnan(given)]
@@ -114,7 +114,7 @@ def _joined(run: Run) -> list[str]:
     if not run.queue_known and high > 0:
         return [RANGE_ONLY]
     if known.size == given.size and low == high:
-        return [joined_words(low)]
+        return [together_words(low)]
     ends = from_to(percent(low), percent(high))
     return [
         f"The I/Os of {known.size} of {run.bases} volumes are taken to come together with those of others to {ends}, "

@@ -130,7 +130,8 @@ class SupplyAnswer(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as JSON shows it."""
-        return {"no_alias": self.no_alias, "pools": [record(pool, FIGURES) for pool in self.pools]}
+        pools = [record(pool, FIGURES) for pool in self.pools]
+        return {"headline": self.headline, "no_alias": self.no_alias, "pools": pools}
 
     @property
     def headline(self) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.demand import DeviceModel, candidates_of_pool
+from planner.demand import DeviceModel, candidates_of_pools
 from planner.devices import Pool
 from planner.measurements import Run
 from planner.queueing import OverflowGroup, overflow_group
@@ -241,14 +241,14 @@ def fit_volumes(run: Run, device_model: DeviceModel, observed: Observed) -> Fitt
         return None
     rate = observed.mean_tries / observed.length
     found = [
-        (_distance(candidate.pool, observed, rate), candidate)
-        for candidate in candidates_of_pool(run, device_model)
+        (_distance(demand.pool, observed, rate), demand)
+        for demand in candidates_of_pools([run], device_model)[0]
     ]
     found.sort(key=lambda item: item[0])
     least, best = found[0]
     if not least <= WORST:
         return None
-    near = tuple(candidate.pool for distance, candidate in found if distance <= least + CHI_SQUARE_95)
+    near = tuple(demand.pool for distance, demand in found if distance <= least + CHI_SQUARE_95)
     return FittedVolumes(pools=near, words=best.words())
 
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from planner import measurements
-from planner.demand import DeviceModel, candidates_of_pool
-from planner.demand.drawn_pool import joined
+from planner.demand import DeviceModel, candidates_of_pools
+from planner.demand.drawn_pool import all_volumes
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.lazy import pl
@@ -159,8 +159,8 @@ def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
         pooled, count = runs[0].pool, sum(run.bases for run in runs)
         run = runs[0] if pooled else _mean_volume(runs)
         # As `planner aliases` reads it, by the same model.
-        demand = candidates_of_pool(run, own := with_time_for_gap(device_model, (run,)))[0].pool
-        station = {"service_time_ms": _milliseconds(demand.service_time), "model": DEFAULT_MODEL}
+        ((demand, *_),) = candidates_of_pools([run], own := with_time_for_gap(device_model, (run,)))
+        station = {"service_time_ms": _milliseconds(demand.pool.service_time), "model": DEFAULT_MODEL}
         if own is not device_model:
             station["redrive_time_ms"] = _milliseconds(own.redrive_time)
         name = group if pooled or not aliases else f"{group} with {counted(aliases, 'alias', 'aliases')}"
@@ -168,7 +168,7 @@ def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield "pool", {"name": name, "aliases": aliases, **station}
         of_volumes = {"pool": name} if pooled else {"aliases": aliases or None, **station}
         yield "volumes", {"name": f"{name} volumes", "count": count, **of_volumes}
-        (part,) = demand.classes
+        (part,) = demand.pool.classes
         asks: dict[str, Any] = {
             "io_rate": f"{part.arrival_rate:.4g}",
             "io_time_us": None,
@@ -195,7 +195,7 @@ def _without_queue(last: RunsOverTime) -> Run:
 
 def _mean_volume(runs: Sequence[Run]) -> Run:
     """The mean of volumes alone, which have as many aliases each."""
-    (rate, service, queued), _ = joined([(run.io_rate, run.service, run.queued) for run in runs])
+    (rate, service, queued), _ = all_volumes([(run.io_rate, run.service, run.queued) for run in runs])
     one, share = np.zeros(rate.value.size, dtype=np.int64), rate.value / rate.value.mean()
     return replace(
         runs[0], io_rate=means(rate, one), service=means(service * share, one), queued=means(queued, one)

@@ -218,7 +218,7 @@ class Prediction(Answer):
     def to_dict(self) -> dict[str, Any]:
         """The single row as plain data, or all `rows`; an unbounded end is None."""
         records = self.table().records()
-        return records[0] if not self.keys else {"rows": records}
+        return {"headline": self.headline, **({"rows": records} if self.keys else records[0])}
 
     def plot(self, axes: style.Axes | None = None, figure: str | None = None) -> style.Axes:
         """Draw figures with their bands over the first varied key, one line for each value of the others."""

@@ -20,7 +20,7 @@ from tests.page.browser import opened
 def main() -> None:
     """Make it, open it five times, say the times of each."""
     pools, volumes = (int(word) for word in (sys.argv[1:] + ["160", "64"][len(sys.argv) - 1 :])[:2])
-    curves = sizing.answer_for(data_path("hyperpav", "pool-0-aliases.listing"), kind="pool")
+    curves = sizing.aliases(data_path("hyperpav", "pool-0-aliases.listing"), kind="pool")
     assert isinstance(curves, AliasAnswer)
     begin = time.process_time()
     html = made.page(pools, volumes, curves=curves).html

@@ -21,7 +21,7 @@ from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import from_numbers
 from planner.results import Array
-from planner.sizing import aliases
+from planner.sizing import aliases_of_runs
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
 
 BLOCK: Final = 20_000
@@ -131,7 +131,7 @@ def volumes(count: int, seed: int) -> Tally:
                 io_rate=Interval.around(rate, 0.001 * rate), service=Interval.around(service, 0.02 * service),
                 queued=Interval.around(queued, 0.02 * queued),
             )  # fmt: skip
-            answer = aliases(run, device_model, target=target)
+            answer = aliases_of_runs(run, device_model, target=target)
         except PlannerError:
             tally.refused += 1
             continue

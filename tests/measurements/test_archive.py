@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -441,11 +441,25 @@ def test_no_space_left_is_said_and_changes_nothing(archive: Path, monkeypatch: p
     collect([volumes()], archive)
     before = files_of(archive)
 
-    def full(*arguments: object, **options: object) -> None:
-        raise OSError(28, "No space left on device")
+    def fails(error: Exception) -> Callable[..., None]:
+        def write(*arguments: object, **options: object) -> None:
+            raise error
 
-    monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
-    with pytest.raises(InputError, match=r"No space left on device\); the archive is as it was"):
+        return write
+
+    # The second is what polars raises there.
+    packed = "parquet: File out of specification: underlying IO error: No space left on device (os error 28)"
+    for error in (OSError(28, "No space left on device"), pl.exceptions.ComputeError(packed)):
+        monkeypatch.setattr(pl.DataFrame, "write_parquet", fails(error))
+        with pytest.raises(
+            InputError, match=r"written to \(No space left on device.*\); the archive is as it was"
+        ):
+            collect(HYPERPAV, archive)
+        assert files_of(archive) == before
+    monkeypatch.setattr(
+        "planner.measurements.collect._by_day", fails(pl.exceptions.ShapeError("of two heights"))
+    )
+    with pytest.raises(pl.exceptions.ShapeError):  # nothing that a folder has to do with
         collect(HYPERPAV, archive)
     assert files_of(archive) == before
 

@@ -16,8 +16,8 @@ from planner.interval import Interval
 from planner.measurements import intervals, pool_runs, volume_runs
 from planner.measurements.ends import BUNCHED, service_bracket, with_service
 from planner.measurements.read import read
-from planner.sizing import aliases as answer_to
-from planner.sizing import answer_for
+from planner.sizing import aliases
+from planner.sizing import aliases_of_runs as answer_to
 from tests.checkout import ROOT
 
 TICK = 0.01  # s, of Linux on IBM Z
@@ -151,7 +151,7 @@ class TestAnswers:
     @pytest.mark.long
     def test_iostat_alone_is_answered_and_the_first_line_says_what_was_taken(self) -> None:
         """The published volume without aliases: 755/s, 3.7 ms; its 1.3 ms of service and its 2 aliases lie within."""
-        answer = answer_for(iostat("755.00", "3.70", "98.00"), kind="volume")
+        answer = aliases(iostat("755.00", "3.70", "98.00"), kind="volume")
         (run,) = volume_runs(intervals(read(iostat("755.00", "3.70", "98.00")))[0])
         low, high = (end.service.value[0] for end in run.ends)
         assert low < 0.0013 * 0.98 < high <= 0.98 / 755 * 1.01  # and 98 % busy is 1.298 ms at most
@@ -172,7 +172,7 @@ class TestAnswers:
         row = {"device": ["522A"], "io_rate": [700.0], "queued": [1.84], "aliases": [2]}
         row |= {"io_rate_resolution": [0.0], "queued_resolution": [0.0]}
         told, known = (
-            answer_for(
+            aliases(
                 pl.DataFrame(row | {f"{name}_ms": [value], f"{name}_resolution_ms": [0.0]}), kind="volume"
             )
             for name, value in (("response", 4.1), ("service", 4.1 - 1.84 / 0.7))
@@ -182,7 +182,7 @@ class TestAnswers:
         with pytest.raises(
             InputError, match=r"response of 522A = 2.5 ms: expected above the wait, .* 2.629 ms"
         ):
-            answer_for(pl.DataFrame(row | {"response_ms": [2.5]}), kind="volume")
+            aliases(pl.DataFrame(row | {"response_ms": [2.5]}), kind="volume")
 
     @pytest.mark.long
     def test_the_range_holds_the_answers_at_both_ends(self) -> None:
@@ -193,7 +193,7 @@ class TestAnswers:
         ):
             source = iostat(rate, wait, util)
             (run,) = volume_runs(intervals(read(source))[0])
-            answer = answer_for(source, kind="volume")
+            answer = aliases(source, kind="volume")
             from planner.demand import DeviceModel
 
             device_model = DeviceModel.from_model("hyperpav")
@@ -202,14 +202,14 @@ class TestAnswers:
                 assert answer.range[0] <= there.range[0] and there.range[1] <= answer.range[1]
 
     def test_a_service_time_that_is_given_is_taken(self) -> None:
-        answer = answer_for(iostat("755.00", "3.70", "98.00"), kind="volume", service="1.3ms")
+        answer = aliases(iostat("755.00", "3.70", "98.00"), kind="volume", service="1.3ms")
         assert answer.assumed == "" and answer.recommended == 2
         with pytest.raises(InputError, match="these have measured ones"):
             with_service(read("data/hyperpav/522A-2-aliases.listing"), exactly(0.0013)[0])
 
     def test_a_disk_that_is_no_dasd_has_no_aliases(self) -> None:
         with pytest.raises(InputError, match="ECKD base device with I/O"):
-            answer_for(iostat("755.00", "3.70", "98.00", name="sda"), kind="volume")
+            aliases(iostat("755.00", "3.70", "98.00", name="sda"), kind="volume")
 
 
 def test_how_far_volumes_act_together_is_not_lost_where_the_service_time_is_not_measured(

@@ -28,7 +28,7 @@ from planner.cli import main
 from planner.errors import InputError, ReportError
 from planner.library import data_path
 from planner.measurements import read
-from planner.measurements.read import membership
+from planner.measurements.read import members_from
 from planner.reports import schema
 from planner.reports.any_listing import read_devices
 from planner.site.series import read_series
@@ -520,7 +520,10 @@ def test_members_of_pools_that_are_compressed_are_refused_as_measurements_are(tm
             "CP QUERY DASD prints no rates: expected a DEV",
         ),
         (b'[{"volume": "A", "io_rate": 5, "service_ms": 1}]', "JSON, but not what iostat -x -o JSON prints"),
-        (b"# hostname;interval;timestamp;DEV;tps;await\n", "this is sadf of sar; expected what iostat -x"),
+        (
+            b"# hostname;interval;timestamp;DEV;tps;await\n",
+            "this is sadf of sar; expected what sar -d prints",
+        ),
         (
             b"Device,IOPS,Svc\ndasda,9,1\n",
             "line 2, column 1: Device 'dasda': .* names: `map` volume=Device",
@@ -530,7 +533,7 @@ def test_members_of_pools_that_are_compressed_are_refused_as_measurements_are(tm
         (b"procs ---memory---\n r  b   swpd\n 1  0  0 1 1\n", "of no known format"),
         (
             b"Linux 5.10 (h) 01/01/24\n\n12:00:01 AM  DEV  tps  rkB/s\n12:10:01 AM dev8-0 1.0 2.0\n",
-            "this is sar -d",
+            "line 4: sar -d of an old release, or iostat without -x: response times are missing",
         ),
     ],
 )
@@ -548,7 +551,7 @@ def test_two_bytes_a_character_read_as_one(name: str, tmp_path: Path) -> None:
     path = tmp_path / "wide"
     path.write_bytes(text.encode("utf-16"))
     if "lsdasd" in name:
-        plain, wide = (membership(each) for each in (ROOT / name, path))
+        plain, wide = (members_from(each) for each in (ROOT / name, path))
         assert plain is not None and wide is not None and plain.members == wide.members
         return
     assert read(path).devices.drop("file").equals(read(text.encode()).devices.drop("file"))

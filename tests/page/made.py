@@ -12,7 +12,7 @@ from planner import sizing
 from planner.demand import Target
 from planner.library import data_path
 from planner.page.parts import part_of
-from planner.page.question import Report, joined
+from planner.page.question import Report, report_of
 from planner.page.volumes import volumes_of
 from planner.site.pool_need import NeedSeries, PoolNeed
 from planner.site.site_answer import SiteAnswer
@@ -25,7 +25,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>&\"'"
 @cache
 def answer() -> AliasAnswer:
     """The one answer that is solved."""
-    found = sizing.answer_for(data_path("hyperpav", "522A-0-aliases.listing"), kind="volume")
+    found = sizing.aliases(data_path("hyperpav", "522A-0-aliases.listing"), kind="volume")
     assert isinstance(found, AliasAnswer)
     return found
 
@@ -106,7 +106,7 @@ def page(pools: int, volumes: int, intervals: int = 1440, *, curves: AliasAnswer
     full = {each.name: replace(curves, name=each.name) for each in found.pools}
     later = [(share, grown(found, share)) for share in (0.2, 0.5, 1.0)]
     part = part_of(found, "p0", full=full, grown=later)
-    return joined(
+    return report_of(
         [part], [found], command=f"planner report {HOSTILE}", sources=[], title=f"Site {HOSTILE}",
         volumes=volumes_of(devices(pools, volumes)),
     )  # fmt: skip

@@ -20,7 +20,7 @@ from planner import render
 from planner.page.content import grid
 from planner.page.layout import ACCURACY, embedded, inputs
 from planner.page.parts import part_of
-from planner.page.question import growths, joined
+from planner.page.question import growths, report_of
 from planner.page.verdict import how_sure
 from planner.render.text import SHORT, SPARE, word
 from planner.site.site_answer import SiteAnswer
@@ -263,7 +263,7 @@ def test_the_same_answer_gives_the_same_page() -> None:
 
 def test_a_site_without_pools_in_full_still_has_its_table() -> None:
     answer: SiteAnswer = replace(made.site(2, 96), device_model=None)
-    page = joined([part_of(answer, "p0")], [answer], command="", sources=[])
+    page = report_of([part_of(answer, "p0")], [answer], command="", sources=[])
     assert "P&lt;/script&gt;" in page.html
     assert page.exit_code == 1
 

@@ -9,7 +9,7 @@ import pytest
 from planner.errors import ConvergenceError, InputError
 from planner.queueing import alias_pool, finite_source, mgc, mmc, mva, overflow_group
 from planner.queueing.pools import methods
-from planner.queueing.pools.field.elements import Elements
+from planner.queueing.pools.field.elements import PoolElements
 from planner.queueing.pools.outcome import TOLERANCE, Outcome, balanced, imbalance
 from planner.queueing.pools.pool import check_pools
 
@@ -182,7 +182,7 @@ def test_a_load_that_just_fills_its_base_is_unstable_where_aliases_bring_nothing
 def test_every_imbalance_is_found():
     distribution = {"volumes": [2, 1], "population": [2, 3], "think_time": [2.0, 1.0], "service_time": 1.0}
     rest = {"arrival_rate": None, "inflation": 0.0, "redrive_time": 0.0}
-    pool = Elements.of_pools(check_pools(**distribution, **rest), np.zeros(1, dtype=int), np.ones(1))
+    pool = PoolElements.of_pools(check_pools(**distribution, **rest), np.zeros(1, dtype=int), np.ones(1))
     steady = alias_pool([1], method="exact", **distribution)
     good = {
         "throughput": steady.throughput,

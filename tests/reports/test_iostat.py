@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -307,6 +308,96 @@ def test_samples_below_one_heading_are_reports_and_the_first_one_counts() -> Non
     assert found["start"].to_list() == [datetime(2015, 12, 1, 18, 59, second) for second in (40, 40, 41, 41)]
     with pytest.raises(ReportError, match="line 4: dasda a second time"):
         read("\n".join([f"# Timestamp      {heading}", *stamped[:2], stamped[0], ""]).encode())
+
+
+SAR = """Linux 6.12.0-1.s390x (lnx1) \t{0} \t_s390x_\t(4 CPU)
+
+{1}        CPU     %user     %nice   %system   %iowait    %steal     %idle
+{2}        all      1.00      0.00      0.70      0.02      0.01     98.00
+Average:        all      1.00      0.00      0.70      0.02      0.01     98.00
+
+{1}          DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util
+{2}      dev94-0     12.31     20.12    101.22      0.00      9.85      0.02      1.21      1.32
+{2}    dev94-104    212.31   2020.12   1101.22      0.00     14.70      0.42      1.98     31.32
+{3}      dev94-0     14.31     20.12    101.22      0.00      8.48      0.02      1.21      1.52
+
+{3}          DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util
+{3}    dev94-104    252.31   2020.12   1101.22      0.00     12.37      0.52      2.08     38.32
+
+{4}     LINUX RESTART      (4 CPU)
+
+{5}          DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util
+{6}      dev94-0     14.31     20.12    101.22      0.00      8.48      0.02      1.21      1.52
+Average:      dev94-0     13.31     20.12    101.22      0.00      8.48      0.02      1.21      1.42
+
+{1}        IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil
+{2}         eth0      1.00      0.00      0.70      0.02      0.01     98.00      0.00      0.00
+"""
+CLOCKS = ("00:00:01", "00:10:01", "00:20:01", "03:11:07", "15:20:01", "15:30:01")
+
+
+@pytest.mark.parametrize(
+    ("day", "clocks"),
+    [
+        ("2026-11-20", CLOCKS),
+        ("11/20/2026", CLOCKS),  # of which only one order is a date
+        (
+            "11/05/26",
+            ("12:00:01 AM", "12:10:01 AM", "12:20:01 AM", "03:11:07 AM", "03:20:01 PM", "03:30:01 PM"),
+        ),
+    ],
+)
+def test_a_day_of_sar_has_what_iostat_has(day: str, clocks: tuple[str, ...]) -> None:
+    """Each interval from the time of the row before, that of a heading at first; nothing lies across a restart."""
+    found = read(SAR.format(day, *clocks).encode())
+    start = datetime(2026, 11, 5 if day.endswith("26") and len(day) < 10 else 20)
+    at = {minute: start + timedelta(minutes=minute, seconds=1) for minute in (0, 10, 920)}
+    assert found.devices.select("start", "interval", "label", "io_rate", "utilization").rows() == [
+        (at[0], 600.0, "dasda", 12.31, pytest.approx(0.0132)), (at[0], 600.0, "dasdaa", 212.31, pytest.approx(0.3132)),
+        (at[10], 600.0, "dasda", 14.31, pytest.approx(0.0152)),
+        (at[10], 600.0, "dasdaa", 252.31, pytest.approx(0.3832)), (at[920], 600.0, "dasda", 14.31, pytest.approx(0.0152)),
+    ]  # fmt: skip
+    assert found.devices["response"].to_list() == pytest.approx([1.21e-3, 1.98e-3, 1.21e-3, 2.08e-3, 1.21e-3])
+    assert set(found.devices["system"]) == {"lnx1"} and set(found.devices["kind"]) == {"volume"}
+    assert not found.notes
+
+
+def test_sar_that_is_cut_off_anywhere_has_no_row_that_the_whole_has_not() -> None:
+    text = SAR.format("2026-11-20", *CLOCKS)
+    whole, kept = set(rows(text)), set[int]()
+    for end in range(len(text) - 1, 0, -17):
+        with suppress(ReportError):
+            found = rows(text[:end])
+            assert set(found) <= whole
+            kept.add(len(found))
+    assert kept >= {2, 3, 5}
+
+
+def test_sar_answers_as_iostat_does() -> None:
+    """The same numbers, of which iostat prints one report more."""
+    sar = read(SAR.format("2026-11-20", *CLOCKS).encode()).devices
+    line = "dasdaa {} {} 1.98 1.0 {}"
+    heading = "Device tps aqu-sz await areq-sz %util"
+    parts = [f"2026-11-20T00:{minute}:01\n{heading}\n{row}\n" for minute, row in (
+        ("00", line.format(1, 1, 1)), ("10", line.format("212.31", "0.42", "31.32"))
+    )]  # fmt: skip
+    iostat = read(("Linux 6.12.0-1.s390x (lnx1) \t2026-11-20\n\n" + "\n".join([*parts, ""])).encode()).devices
+    (mine,) = sar.filter(pl.col("label") == "dasdaa").head(1).drop("line", "file").rows()
+    assert iostat.drop("line", "file").rows() == [mine]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "problem"),
+    [
+        ("14.31", "14.3x", "line 10, column 25: dasda: tps is '14.3x': expected a number"),
+        ("      1.21      1.52", "      1.21", "line 10: 7 numbers below 8 headings"),
+        ("00:20:01", "00:05:01", "follows one at"),
+        ("await", "awaits", "line 7, column 87: heading 'awaits' is none of iostat"),
+    ],
+)
+def test_damaged_sar_is_refused_by_its_line(wrong: str, right: str, problem: str) -> None:
+    with pytest.raises(ReportError, match=problem):
+        read(SAR.format("2026-11-20", *CLOCKS).replace(wrong, right).encode())
 
 
 @pytest.mark.first(1)

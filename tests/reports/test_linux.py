@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import InputError, ReportError
-from planner.measurements.read import membership, read
+from planner.measurements.read import members_from, read
 from planner.reports import schema
 from planner.reports.dasd_statistics import EDGES, is_dasd_statistics, read_dasd_statistics, tables
 from planner.reports.iostat import is_iostat, read_iostat
 from planner.reports.membership import Member, is_lsdasd, name_devices, read_lsdasd
-from planner.sizing import answer_for
+from planner.sizing import aliases
 from planner.sizing.answer import AliasAnswer
 
 UIDS = """\
@@ -92,13 +92,13 @@ class TestLsdasd:
     def test_a_record_of_a_terminal_and_short_numbers_say_the_same(
         self, tmp_path: Path, content: str
     ) -> None:
-        wanted = membership(file(tmp_path, content))
+        wanted = members_from(file(tmp_path, content))
         lines = content.replace("alias ", "\x1b[31malias\x1b[0m\x1b[K ")
         record = (
             f"Authorized use only\n\x1b]0;lnx1\x07[root@lnx1 ~]# lsdasd\n{lines}[root@lnx1 ~]# exit\nlogout\n"
         )
         for text in (record, content.replace("\n0.0.", "\n")):
-            assert membership(file(tmp_path, text)) == wanted
+            assert members_from(file(tmp_path, text)) == wanted
 
     def test_an_fba_disk_is_no_volume_of_a_pool(self, tmp_path: Path) -> None:
         disk = numbers("300.00", "100.00", "2.00", "6.00")
@@ -120,7 +120,7 @@ class TestLsdasd:
         """What the command does: --pools takes lsdasd where it takes CSV."""
         disk = numbers("300.00", "100.00", "2.00", "6.00")
         second = report("2024-05-14T10:13:33+0200", dasda=disk, dasdb=disk)
-        answer = answer_for(file(tmp_path, iostat(BOOT, second)), kind="pool", members=self.written(tmp_path))
+        answer = aliases(file(tmp_path, iostat(BOOT, second)), kind="pool", members=self.written(tmp_path))
         assert isinstance(answer, AliasAnswer)
         assert answer.name == "pool all" and answer.in_use == 1 and answer.range[0] <= answer.recommended
 
@@ -529,4 +529,4 @@ def test_statistics_without_rates_are_no_measurement_of_aliases(kind: str) -> No
     with pytest.raises(
         InputError, match=r"there is none; .*: the statistics do not say how long they counted"
     ):
-        answer_for("docs/examples/dasd-statistics.txt", kind=kind)
+        aliases("docs/examples/dasd-statistics.txt", kind=kind)

@@ -20,7 +20,7 @@ from planner.measurements.choose import groups_of, rows_of
 from planner.measurements.collect import collect
 from planner.measurements.over_time import over_time
 from planner.site.question import site
-from planner.sizing.need import aliases
+from planner.sizing.need import aliases_of_runs
 from tests.site.large_site import SORTS, site_rows
 
 WHOLE = 3  # intervals of each pool answered in whole
@@ -59,7 +59,7 @@ def main(pools: int, volumes: int, intervals: int, *sorts: str) -> None:
             begin = cpu_seconds()
             if isinstance(run, Run):
                 with suppress(PlannerError):  # a count that cannot be solved costs as well
-                    aliases(run, device_model)
+                    aliases_of_runs(run, device_model)
                 whole, many = whole + cpu_seconds() - begin, many + 1
     full = sum(each.solved_in_full for each in answer.pools)
     peak = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from scipy import linalg
 
 from planner.results import Array
+from planner.site.growth import Growth, growth
 from planner.site.growth.dates import Future, month_forms, passed_days, passing_days, quantiles
 from planner.site.growth.draws import TrendDraws, fit_days
 from planner.site.growth.model import (
@@ -23,6 +25,7 @@ from planner.site.growth.model import (
     step_candidates,
     step_products,
 )
+from planner.site.series import Daily, SeriesLabel
 from tests.site.growth_backtest import MONDAY, ends_of, fit_known, judge, true_days
 from tests.site.growth_series import Known, make
 
@@ -293,6 +296,33 @@ def test_growth_that_stopped_is_held(ago: int) -> None:
     stopped = level[:, [299 - ago]]
     values[:, 300 - ago :] *= stopped / level[:, 300 - ago : 300]
     assert share_held(values, stopped[:, 0]) >= 0.7
+
+
+def stopped(count: int) -> Growth:
+    """Doubling in a year until day 150 of 300, then nothing; or growing all the way."""
+    values, level = plain(count, 300, 1.0)
+    values[: count // 2, 150:] *= level[: count // 2, [150]] / level[: count // 2, 150:300]
+    labels = tuple(SeriesLabel(system="SYS1", what=f"LOAD{k}", unit="1/s") for k in range(count))
+    return growth(Daily(first=date(2025, 1, 6), series=labels, values=values))
+
+
+@pytest.mark.parametrize("count", [6, pytest.param(80, marks=pytest.mark.long)])
+def test_a_trend_that_changed_is_named_with_day_and_former_trend(count: int) -> None:
+    """Of a share of the level of the last day, here the one of day 150: 1 / (1 + 150 / 365.25)."""
+    answer = stopped(count)
+    changes = {limit.measured.what: limit.change for limit in answer.limits}
+    named = [change for k in range(count) if (change := changes[f"LOAD{k}"]) is not None]
+    assert len(named) >= 0.9 * (count // 2)
+    assert all(changes[f"LOAD{k}"] is None for k in range(count // 2, count))
+    days = [change.earliest <= date(2025, 6, 5) <= change.latest for change in named]
+    trends = [change.before.low <= 1 / (1 + 150 / YEAR) <= change.before.high for change in named]
+    assert min(np.mean(days), np.mean(trends)) >= (0.8 if count > 6 else 0.6)
+
+
+def test_changes_of_many_trends_are_counted_in_the_words_of_the_answer() -> None:
+    notes = [note for note in stopped(14).notes if "trend" in note]
+    assert sum(note.startswith("The trend of LOAD") for note in notes) == 5
+    assert "2 more loads changed their trend: see --json." in notes
 
 
 def test_a_path_bends_where_the_draws_do() -> None:

@@ -31,7 +31,7 @@ from planner.site.pool_need import FIGURES, time_quantile
 from planner.site.question import combine, need_of, site
 from planner.site.track import track_record
 from planner.sizing import need as sizing_need
-from planner.sizing.need import Need, aliases
+from planner.sizing.need import Need, aliases_of_runs
 from planner.supply import judge
 from tests.checkout import ROOT
 from tests.site.large_site import pool_rows, site_rows
@@ -100,7 +100,7 @@ def test_worst_interval_is_the_worst_of_all_full_answers(frame: pl.DataFrame) ->
     assert not isinstance(pool, str)
     every = np.array(
         [
-            aliases(run, DeviceModel.from_model("hyperpav")).recommended
+            aliases_of_runs(run, DeviceModel.from_model("hyperpav")).recommended
             for run in pool.runs
             if isinstance(run, Run)
         ]

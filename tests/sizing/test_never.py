@@ -16,7 +16,7 @@ from planner.devices import Pool, VolumeClass
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.sizing.answer import AliasAnswer
-from planner.sizing.pool import SizedPool, count_together, grow_together
+from planner.sizing.pool import ReadPool, SizedPool
 
 GROWTH = (0.0, 0.0, 0.1, 0.3, 0.5)
 
@@ -167,7 +167,5 @@ def test_a_demand_that_never_waits_needs_one_more_where_the_measurement_did() ->
         ),
         residual=0.0,
     )
-    sized = SizedPool((run,), device_model, Target(), 0.0, candidates=[one])
-    grow_together([sized])
-    count_together([sized])
+    (sized,) = SizedPool.made([ReadPool((run,), 0.0, [one], (), None)], device_model, Target())
     assert sized.count == 3

@@ -36,7 +36,7 @@ from planner.sizing.gaps import (
 )
 from planner.sizing.need import need, ordered, worst_by_need
 from planner.sizing.picture import _counting, draw, draw_many
-from planner.sizing.wording import _joined, _most, behind, gained, next_step
+from planner.sizing.wording import _most, _together, behind, gained, next_step
 
 DEVICE = DeviceModel(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
 
@@ -104,18 +104,18 @@ def pool(together: Any, bases: int = 3, queued: float = 0.5) -> Run:
 
 
 def test_what_was_said_of_bursts_that_come_together_is_said_again() -> None:
-    assert _joined(pool(np.nan)) == _joined(pool(0.3, 1)) == []
-    assert _joined(pool(0.3)) == [
+    assert _together(pool(np.nan)) == _together(pool(0.3, 1)) == []
+    assert _together(pool(0.3)) == [
         "The volumes' I/Os are taken to come together to 30 %, as given (0 % independent, 100 % all at once)."
     ]
-    (some,) = _joined(pool(np.array([0.3, np.nan, 0.3])))
+    (some,) = _together(pool(np.array([0.3, np.nan, 0.3])))
     assert "of 2 of 3 volumes are taken to come together with those of others to 30 %, as given" in some
-    (several,) = _joined(pool(np.array([0.3, 0.1, 0.2])))
+    (several,) = _together(pool(np.array([0.3, 0.1, 0.2])))
     assert "of 3 of 3 volumes" in several
     assert "to 10 % to 30 %, as given" in several
     unknown = replace(pool(0.3), queued=Interval(np.zeros(3), np.zeros(3), np.full(3, np.inf)))
-    assert _joined(unknown)[0].endswith("moves the range only.")
-    assert "to 0 %, as given" in _joined(replace(unknown, together=0.0))[0]
+    assert _together(unknown)[0].endswith("moves the range only.")
+    assert "to 0 %, as given" in _together(replace(unknown, together=0.0))[0]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_saturated_pool_of_more_than_its_addresses_may_need_more() -> None:
         io_rate=Interval.around(rates, 0.5), service=Interval.around(np.full(200, 1e-3), 5e-6),
         queued=Interval.around(queued, 0.5), queue_shown=queued,
     )  # fmt: skip
-    found = sizing.aliases(run, DEVICE)
+    found = sizing.aliases_of_runs(run, DEVICE)
     assert found.range == (56, 56)
     assert "56 aliases and measure again (more may be needed)" in found.headline
 
@@ -174,7 +174,7 @@ def test_a_queue_between_two_numbers_of_requesters_is_explained(regular: float) 
         io_rate=Interval.around(rates, 5e-4), service=Interval.around(np.full(8, 1e-3), 5e-9),
         queued=Interval.around(queued, 5e-5), queue_shown=queued,
     )  # fmt: skip
-    found = sizing.aliases(run, DEVICE)
+    found = sizing.aliases_of_runs(run, DEVICE)
     assert found.strain <= 1.0
     assert "no demand model" not in found.headline
 
@@ -185,7 +185,7 @@ def test_a_queue_shorter_than_so_many_at_a_device_leave_is_not_explained() -> No
         io_rate=Interval.around(736.0, 0.05), service=Interval.around(1.3e-3, 5e-7), queued=Interval.around(1.5, 5e-4),
         volumes=2, pool=True,
     )  # fmt: skip
-    found = sizing.aliases(run, DEVICE)
+    found = sizing.aliases_of_runs(run, DEVICE)
     assert found.strain > 1.0
     assert "no demand model fits this measurement" in found.headline
 
@@ -392,7 +392,7 @@ def test_only_the_first_forty_are_drawn_and_names_sort_as_people_count() -> None
 
 @pytest.fixture(scope="module")
 def one() -> AliasAnswer:
-    return sizing.aliases(volume(), DEVICE, target=Target(wait="0.1ms"))
+    return sizing.aliases_of_runs(volume(), DEVICE, target=Target(wait="0.1ms"))
 
 
 def panels(found: AliasAnswer) -> tuple[Axes, Axes]:
@@ -468,7 +468,7 @@ def test_a_response_without_a_queue_was_not_measured() -> None:
 
 
 def test_a_grown_demand_was_not_measured(one: AliasAnswer) -> None:
-    grown = sizing.aliases(volume(), DEVICE, target=Target(wait="0.1ms"), growth=0.2)
+    grown = sizing.aliases_of_runs(volume(), DEVICE, target=Target(wait="0.1ms"), growth=0.2)
     upper, _ = panels(grown)
     assert labeled(upper, "measured") == []
     assert labeled(upper, "in use, demand grown by 20 %") == [([0.0], [pytest.approx(grown.rows.io_rate[0])])]

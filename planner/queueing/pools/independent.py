@@ -9,9 +9,9 @@ import numpy as np
 
 from planner.queueing.checks import TINY
 from planner.queueing.pools.exact.lumped import solve_lumped, solve_single_open
-from planner.queueing.pools.field.elements import Elements, rounded
+from planner.queueing.pools.field.elements import PoolElements, rounded
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
-from planner.queueing.pools.pool import CheckedPool
+from planner.queueing.pools.pool import OnePool
 from planner.queueing.single_station import finite_source, mmc
 from planner.results import Array, Flags
 
@@ -21,7 +21,7 @@ CROWD: Final = 8.0
 1 % of exact chains, and within 5 % of the field where it converges (`tests/queueing/alias_pool`)."""
 
 
-def without_aliases(elements: Elements) -> Outcome:
+def without_aliases(elements: PoolElements) -> Outcome:
     """Solve pools without aliases: each volume is a single station; a try fails and the base picks it up."""
     here = elements.volumes > 0.0
     closed, opened = here & elements.closed, here & ~elements.closed
@@ -45,7 +45,7 @@ def without_aliases(elements: Elements) -> Outcome:
     return outcome
 
 
-def solve_one(pool: CheckedPool, k: int, aliases: int) -> Outcome:
+def solve_one(pool: OnePool, k: int, aliases: int) -> Outcome:
     """Solve one volume of class k with its own aliases, exactly."""
     alone = pool.of_one(k)
     if not pool.closed[k]:
@@ -56,7 +56,7 @@ def solve_one(pool: CheckedPool, k: int, aliases: int) -> Outcome:
     return replace(outcome.in_units_of(pool, k), free_distribution=free_distribution)
 
 
-def solve_independent(pool: CheckedPool, aliases: int) -> Outcome:
+def solve_independent(pool: OnePool, aliases: int) -> Outcome:
     """Solve one volume of each class by itself, exactly."""
     if pool.bases == 1:
         return solve_one(pool, 0, aliases)
@@ -77,14 +77,14 @@ def solve_independent(pool: CheckedPool, aliases: int) -> Outcome:
     )
 
 
-def states_of_one(pool: CheckedPool, aliases: int) -> float:
+def states_of_one(pool: OnePool, aliases: int) -> float:
     """Upper bound on the states of a single closed volume: requesters present, state of the base, aliases in a gap."""
     bases = 2 + (pool.redrive_time > 0.0)
     in_gap = 1 + min(aliases, int(pool.population[0])) * (pool.redrive_time > 0.0)
     return float((pool.population[0] + 1.0) * bases * in_gap)
 
 
-def crowded(elements: Elements, least: float = CROWD, cells: int = 200_000) -> tuple[Outcome, Flags]:
+def crowded(elements: PoolElements, least: float = CROWD, cells: int = 200_000) -> tuple[Outcome, Flags]:
     """Solve closed pools in which I/Os always wait; also return which ones these are (`least` standard deviations).
 
     Their aliases are always busy. Each waiting I/O is taken by an alias at the same rate a, the rate of ending aliases
@@ -106,7 +106,7 @@ def crowded(elements: Elements, least: float = CROWD, cells: int = 200_000) -> t
 
 
 @np.errstate(invalid="ignore")  # pools without volumes
-def may_be_crowded(elements: Elements) -> Flags:
+def may_be_crowded(elements: PoolElements) -> Flags:
     """Closed pools with more requesters than bases, aliases and those thinking at full rate; others cannot qualify."""
     here = (elements.volumes > 0.0) & elements.closed
     thinks = np.where(here, elements.think_time / elements.service, 0.0)
@@ -116,12 +116,12 @@ def may_be_crowded(elements: Elements) -> Flags:
     return np.asarray(_closed(elements) & (elements.most_beyond > most))
 
 
-def _closed(elements: Elements) -> Flags:
+def _closed(elements: PoolElements) -> Flags:
     return np.asarray((elements.closed | (elements.volumes <= 0.0)).all(axis=-1) & (elements.aliases > 0.0))
 
 
 @np.errstate(all="ignore")  # other methods solve elements that do not settle
-def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tuple[Outcome, Flags]:
+def _crowded(pools: PoolElements, size: int, least: float, passes: int = 50) -> tuple[Outcome, Flags]:
     """As `crowded`, for pools with fewer than `size` requesters per volume."""
     people, service, think = pools.population, pools.service, pools.think_time
     gap, aliases = pools.redrive_time[:, None], pools.aliases[:, None]
@@ -166,7 +166,7 @@ def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tupl
     return outcome, waits & (change < AGREES)
 
 
-def _held_by_one(pools: Elements, pick: Array, queue: Array, held: Array, size: int) -> Array:
+def _held_by_one(pools: PoolElements, pick: Array, queue: Array, held: Array, size: int) -> Array:
     """Distribution of the aliases held by one volume of each class, a birth-death process, (elements, classes, size).
 
     The V other volumes with m aliases end I/Os in proportion to ``m / (1 + i (1 - 1 / V) + i m / V)``, as in

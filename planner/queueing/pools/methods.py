@@ -14,7 +14,7 @@ from planner.errors import ConvergenceError, InputError
 from planner.queueing.pools.exact.lumped import MAX_STATES, solve_lumped
 from planner.queueing.pools.exact.open_chain import MOST_VOLUMES, solve_open_chain
 from planner.queueing.pools.field.device_rates import with_gap_wait
-from planner.queueing.pools.field.elements import Elements
+from planner.queueing.pools.field.elements import PoolElements
 from planner.queueing.pools.field.mean_field import solve_field
 from planner.queueing.pools.independent import (
     CROWD,
@@ -25,7 +25,7 @@ from planner.queueing.pools.independent import (
     without_aliases,
 )
 from planner.queueing.pools.outcome import Outcome, balanced, imbalance
-from planner.queueing.pools.pool import CheckedPool, Scenarios
+from planner.queueing.pools.pool import CheckedPools, OnePool
 from planner.queueing.pools.stability import solve_saturated
 from planner.results import Flags, Integers
 
@@ -40,12 +40,12 @@ rate from pass to pass, while the sums stay."""
 class PoolBatch:
     """Elements, and their pools."""
 
-    scenarios: Scenarios
+    scenarios: CheckedPools
     scenario: Integers  # Of each element
-    elements: Elements
+    elements: PoolElements
     stable: Flags  # Whether no queue grows without bound
 
-    def pool(self, element: int) -> tuple[CheckedPool, int]:
+    def pool(self, element: int) -> tuple[OnePool, int]:
         """Pool of one element, with its active classes only, and its aliases."""
         return self.scenarios.pool(int(self.scenario[element])), int(self.elements.aliases[element])
 
@@ -80,7 +80,7 @@ def _idle(batch: PoolBatch, which: Integers) -> tuple[Outcome, Flags]:
     return outcome, np.ones(which.size, dtype=bool)
 
 
-def _side_by_side(solve: Callable[[Elements], Outcome]) -> Solver:
+def _side_by_side(solve: Callable[[PoolElements], Outcome]) -> Solver:
     """Solve elements in one call."""
 
     def solved(batch: PoolBatch, which: Integers) -> tuple[Outcome, Flags]:
@@ -91,7 +91,7 @@ def _side_by_side(solve: Callable[[Elements], Outcome]) -> Solver:
     return solved
 
 
-def _one_by_one(solve: Callable[[CheckedPool, int], Outcome]) -> Solver:
+def _one_by_one(solve: Callable[[OnePool, int], Outcome]) -> Solver:
     """Solve elements one by one."""
 
     def solved(batch: PoolBatch, which: Integers) -> tuple[Outcome, Flags]:
@@ -104,7 +104,7 @@ def _one_by_one(solve: Callable[[CheckedPool, int], Outcome]) -> Solver:
     return solved
 
 
-def _by_classes(solve: Callable[[Elements], tuple[Outcome, Flags]]) -> Solver:
+def _by_classes(solve: Callable[[PoolElements], tuple[Outcome, Flags]]) -> Solver:
     """Solve elements with equal numbers of classes together: an empty class costs as much as any other."""
 
     def solved(batch: PoolBatch, which: Integers) -> tuple[Outcome, Flags]:
@@ -123,7 +123,7 @@ def _by_classes(solve: Callable[[Elements], tuple[Outcome, Flags]]) -> Solver:
     return solved
 
 
-def _field(elements: Elements) -> tuple[Outcome, Flags]:
+def _field(elements: PoolElements) -> tuple[Outcome, Flags]:
     outcome, settled = solve_field(elements)
     return with_gap_wait(elements, outcome), settled
 
@@ -143,7 +143,7 @@ def _by_chains_of_one(batch: PoolBatch) -> Flags:
     return np.asarray(some)
 
 
-def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
+def _solve_exact(pool: OnePool, aliases: int) -> Outcome:
     return solve_lumped(pool, aliases) if pool.closed.all() else solve_open_chain(pool, aliases)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
-from planner.queueing.pools.field.elements import Elements
-from planner.queueing.pools.pool import CheckedPool
+from planner.queueing.pools.field.elements import PoolElements
+from planner.queueing.pools.pool import OnePool
 from planner.results import Array, ArrayFields, Flags, Integers
 
 TOLERANCE: Final = 0.01
@@ -47,7 +47,7 @@ class Outcome(ArrayFields):
     stable: bool | Flags = True  # False where a queue grows without bound, shape (elements,)
 
     @classmethod
-    def empty(cls, elements: Elements) -> Outcome:
+    def empty(cls, elements: PoolElements) -> Outcome:
         """Outcome of the elements without arrivals, to be filled in."""
         count = elements.aliases.size
         values: dict[str, Any] = {name: np.zeros(elements.volumes.shape) for name in PER_CLASS}
@@ -78,13 +78,13 @@ class Outcome(ArrayFields):
             changed[name] = values
         return replace(self, **changed)
 
-    def in_units_of(self, pool: CheckedPool, k: int) -> Outcome:
-        """Convert the outcome of `CheckedPool.of_one` for class k to the time unit of its pool."""
+    def in_units_of(self, pool: OnePool, k: int) -> Outcome:
+        """Convert the outcome of `OnePool.of_one` for class k to the time unit of its pool."""
         rates = ("throughput", "tries", "fails", "base_pickups", "alias_pickups")
         changed: dict[str, Any] = {name: getattr(self, name) / pool.service[k] for name in rates}
         return replace(self, **changed)
 
-    def in_gap(self, pool: Elements | CheckedPool) -> Array:
+    def in_gap(self, pool: PoolElements | OnePool) -> Array:
         """Mean number of I/Os of one volume in the gap of their device, in the shape of `queue` [1]."""
         gap = np.asarray(pool.redrive_time)[..., None]
         return np.asarray(gap * (self.base_pickups + self.alias_pickups))
@@ -95,12 +95,12 @@ class Outcome(ArrayFields):
         return np.asarray((self.free_distribution * np.arange(self.free_distribution.shape[-1])).sum(axis=-1))
 
 
-def balanced(elements: Elements, outcome: Outcome) -> Flags:
+def balanced(elements: PoolElements, outcome: Outcome) -> Flags:
     """Which elements have finite and consistent numbers within their bounds."""
     return np.asarray(imbalance(elements, outcome) <= TOLERANCE)
 
 
-def imbalance(elements: Elements, outcome: Outcome) -> Array:
+def imbalance(elements: PoolElements, outcome: Outcome) -> Array:
     """Largest relative error of any balance of an element; inf where a number is negative or not finite."""
     stable = np.asarray(outcome.stable)
     here = elements.volumes > 0.0

@@ -1,4 +1,10 @@
-"""Pools as classes of equal volumes, and checks of many pools at once; the unit of time is a mean service time."""
+"""Pools as classes of equal volumes, and checks of many pools at once.
+
+A call passes through four shapes: `CheckedPools`, all that were asked for, in the caller's units; `PoolElements`, a row
+for each alias count of each pool, in service times, for methods that solve rows side by side; `OnePool`, a pool with
+its active classes only, for methods that solve one at a time; `StateLayout`, the whole numbers on which the states of
+its chain depend, which pools with other times and rates share.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +23,8 @@ MOST_DEVICES = 4096
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CheckedPool:
-    """Classes of equal volumes that share aliases; all times in units of the mean uninflated service time."""
+class OnePool:
+    """Active classes of equal volumes that share aliases; times in units of their mean uninflated service time."""
 
     volumes: Array  # Volumes of each class, shape (classes,) [1]
     population: Array  # Requesters at each volume, `nan` for an open class, shape (classes,) [1]
@@ -64,7 +70,7 @@ class CheckedPool:
         """Factor of the service time with `in_service` I/Os of the volume in service [1]."""
         return 1.0 + self.inflation * np.maximum(in_service - 1.0, 0.0)
 
-    def of_one(self, k: int) -> CheckedPool:
+    def of_one(self, k: int) -> OnePool:
         """One volume of class k alone, with its own service time as the unit of time."""
         own = float(self.service[k])
         return replace(
@@ -80,7 +86,7 @@ class CheckedPool:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Scenarios:
+class CheckedPools:
     """Checked pools, scenarios flat on the first axis; classes without volumes or arrivals are not active."""
 
     shape: tuple[int, ...]  # Shape of the scenarios as given
@@ -108,10 +114,10 @@ class Scenarios:
         """Service time of each class, in units of the mean of its pool."""
         return self.service_time / self.unit[:, None]
 
-    def pool(self, scenario: int) -> CheckedPool:
+    def pool(self, scenario: int) -> OnePool:
         """Pool of one scenario, with its active classes only."""
         here, unit = self.active[scenario], float(self.unit[scenario])
-        return CheckedPool(
+        return OnePool(
             volumes=self.volumes[scenario, here],
             population=self.population[scenario, here],
             think_time=self.think_time[scenario, here] / unit,
@@ -132,7 +138,7 @@ def check_pools(
     arrival_rate: ArrayLike | None = None,
     inflation: ArrayLike = 0.0,
     redrive_time: ArrayLike = 0.0,
-) -> Scenarios:
+) -> CheckedPools:
     """Check the arguments of `alias_pool`."""
     count = _numbers("volumes", volumes, None)
     classes = count.shape[-1]
@@ -173,12 +179,12 @@ def check_pools(
     one = {name: np.array(np.broadcast_to(values, shape)).reshape(-1) for name, values in by_pool.items()}
     service, unit = _service_times(rows.pop("service_time"), count)
     _check_classes(used, rows["population"], rows["think_time"], rows["arrival_rate"])
-    checked = Scenarios(shape=shape, volumes=count, service_time=service, unit=unit, **rows, **one)
+    checked = CheckedPools(shape=shape, volumes=count, service_time=service, unit=unit, **rows, **one)
     _check_ratios(checked)
     return checked
 
 
-def check_aliases(aliases: ArrayLike, scenarios: Scenarios) -> tuple[Array, Integers]:
+def check_aliases(aliases: ArrayLike, scenarios: CheckedPools) -> tuple[Array, Integers]:
     """Check the alias counts; return them and the scenario of each, in the shape of the results."""
     try:
         counts = np.array(checks.plain(aliases), dtype=np.float64)  # a copy: the caller's array may change
@@ -255,7 +261,7 @@ def _check_classes(used: Flags, population: Array, think_time: Array, arrival_ra
     _refuse("think_time", think_time, used & closed & ~moderate, "a finite time above 0", "s")
 
 
-def _check_ratios(pools: Scenarios, farthest: float = 1e12) -> None:
+def _check_ratios(pools: CheckedPools, farthest: float = 1e12) -> None:
     """Refuse times and rates so far from the mean service time that rounding would affect the others."""
     unit, near = pools.unit, 1.0 / farthest
     for name, dimension, power, least in (

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from planner.queueing.pools.field.elements import Elements
+from planner.queueing.pools.field.elements import PoolElements
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import Scenarios
+from planner.queueing.pools.pool import CheckedPools
 from planner.results import Array, Flags, Result, quantity
 
 
@@ -92,8 +92,8 @@ class PoolSteady(Result):
 
 
 def pool_steady(
-    scenarios: Scenarios,
-    elements: Elements,
+    scenarios: CheckedPools,
+    elements: PoolElements,
     shape: tuple[int, ...],
     outcome: Outcome,
     converged: Flags,

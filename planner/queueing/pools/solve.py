@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing.pools.field.elements import Elements
+from planner.queueing.pools.field.elements import PoolElements
 from planner.queueing.pools.field.mean_field import MOST_PASSES
 from planner.queueing.pools.methods import PoolBatch, solve_all
 from planner.queueing.pools.pool import check_aliases, check_pools
@@ -134,7 +134,7 @@ def solve_pools(aliases: ArrayLike, *, method: Method = "auto", **pools: Any) ->
         raise InputError("method", method, "auto, exact or mean-field")
     scenarios = check_pools(**pools)
     counts, scenario = check_aliases(aliases, scenarios)
-    elements = Elements.of_pools(scenarios, scenario.ravel(), counts.ravel())
+    elements = PoolElements.of_pools(scenarios, scenario.ravel(), counts.ravel())
     needed = fewest_to_be_stable(scenarios)
     batch = PoolBatch(scenarios, scenario.ravel(), elements, elements.aliases >= needed[scenario.ravel()])
     outcome, converged, kind = solve_all(batch, method)

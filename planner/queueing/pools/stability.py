@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from planner.queueing.checks import TINY
-from planner.queueing.pools.field.elements import Elements
+from planner.queueing.pools.field.elements import PoolElements
 from planner.queueing.pools.independent import without_aliases
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
-from planner.queueing.pools.pool import MOST_DEVICES, Scenarios
+from planner.queueing.pools.pool import MOST_DEVICES, CheckedPools
 from planner.results import Array, Flags
 
 
-def aliases_in_use(pools: Elements) -> Array:
+def aliases_in_use(pools: PoolElements) -> Array:
     """Mean aliases that one volume of each class must hold for its queue not to grow, (elements, classes).
 
     With an endless queue, the base of a volume serves ``1 / (S + g)``; aliases have to take the rest of the load.
@@ -36,15 +36,15 @@ def aliases_in_use(pools: Elements) -> Array:
     return np.where((missing > 0.0) | ((load >= base) & (spare <= 0.0)), need, 0.0)
 
 
-def _shares(pools: Elements, wanted: Array) -> Array:
+def _shares(pools: PoolElements, wanted: Array) -> Array:
     """Share of one volume of each class in the total of `wanted`."""
     return np.asarray(wanted / np.maximum(pools.over_volumes(wanted), TINY)[:, None])
 
 
-def fewest_to_be_stable(scenarios: Scenarios) -> Array:
+def fewest_to_be_stable(scenarios: CheckedPools) -> Array:
     """Fewest aliases with which no queue of a pool grows without bound, shape (scenarios,)."""
     every = np.arange(scenarios.unit.size)
-    pools = Elements.of_pools(scenarios, every, np.zeros(every.size))
+    pools = PoolElements.of_pools(scenarios, every, np.zeros(every.size))
     needed = np.zeros(every.size)
     over = _overloaded(pools).any(axis=-1)
     single = pools.volumes.sum(axis=-1) == 1.0
@@ -60,7 +60,7 @@ def fewest_to_be_stable(scenarios: Scenarios) -> Array:
     return needed
 
 
-def solve_saturated(pools: Elements) -> Outcome:
+def solve_saturated(pools: PoolElements) -> Outcome:
     """Limit of unstable pools: overloaded volumes hold all aliases, the others have only their bases."""
     over = _overloaded(pools)
     alone = without_aliases(replace(pools, volumes=np.where(over, 0.0, pools.volumes)))
@@ -110,7 +110,7 @@ class OneVolume(NamedTuple):
     gap: float
 
 
-def _only(pools: Elements, at: int) -> OneVolume:
+def _only(pools: PoolElements, at: int) -> OneVolume:
     """The only volume of a pool."""
     k = int(np.argmax(pools.volumes[at]))
     given = pools.arrival_rate[at, k], pools.service[at, k], pools.inflation[at], pools.redrive_time[at]
@@ -160,14 +160,14 @@ def _one_in_overload(volume: OneVolume, aliases: int) -> tuple[float, float, flo
     return by_base, by_alias, with_base, with_alias
 
 
-def _overloaded(pools: Elements) -> Flags:
+def _overloaded(pools: PoolElements) -> Flags:
     """Open classes that their bases alone cannot serve, (elements, classes)."""
     load = pools.arrival_rate * pools.service
     full = load >= 1.0 / (1.0 + pools.redrive_time[:, None] / pools.service)
     return np.asarray((pools.volumes > 0.0) & ~pools.closed & full)
 
 
-def _inflation_and_gap(pools: Elements) -> tuple[Array, Array]:
+def _inflation_and_gap(pools: PoolElements) -> tuple[Array, Array]:
     """Inflation, shape (elements, 1), and gap in service times of each class, shape (elements, classes)."""
     return pools.inflation[:, None], pools.redrive_time[:, None] / pools.service
 

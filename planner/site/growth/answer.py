@@ -98,6 +98,7 @@ class Growth(Answer):
                 "--growth and --event say otherwise."
             )
         found += [f"From {day} on the load is {signed(factor - 1)}." for day, factor in self.events]
+        found += notes_on_changes(self.limits)
         found += notes_on_days(self.limits)
         span = max((each.days for each in self.limits), default=0)
         if len(loads(self.limits)) > MOST_LOADS:
@@ -182,6 +183,7 @@ class Growth(Answer):
 
         grow = loads(self.limits)
         return {
+            "headline": self.headline,
             "limits": [record(each, FIGURES) for each in self.limits],
             "levels": [row for each in grow for row in ahead(each, each.grows, "level", each.levels)],
             "needs": [
@@ -340,6 +342,23 @@ def _trend(limit: Limit) -> str:
         return f"no clear trend, {'-' * value.startswith('-')}{year}"
     what = "its load" if limit.needs else "it"
     return f"{what} {'grows' if limit.trend.value > 0 else 'falls'} by {year}"
+
+
+def notes_on_changes(limits: Sequence[Limit]) -> list[str]:
+    """When trends changed, and what they were before."""
+    each_load = [each for each in loads(limits) if each.change]
+    found = [
+        f"The trend of {each.grows.name} changed about {change.day} (90 %: {change.earliest} to {change.latest}); "
+        "before, it was {1} % a year (90 %: {0} % to {2} %).".format(*ends(change.before * 100, 1))
+        for each in each_load[:NAMED]
+        if (change := each.change)
+    ]
+    more = len(each_load) - NAMED
+    if more > 0:
+        found.append(
+            f"{counted(more, 'more load')} changed {'its' if more == 1 else 'their'} trend: see --json."
+        )
+    return found
 
 
 def notes_on_days(limits: Sequence[Limit], correlated: float = 0.7) -> list[str]:

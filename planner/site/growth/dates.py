@@ -216,6 +216,16 @@ class Shift:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrendChange:
+    """When a trend became what it is now, likely and at the ends of 90 %, and what it was before, as `Limit.trend`."""
+
+    day: date
+    earliest: date
+    latest: date
+    before: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
     """What one series will do to its limit."""
 
@@ -237,6 +247,7 @@ class Limit:
     week: tuple[float, ...]  # factor of each weekday from Monday on, at most 1; nan where none was measured
     month_end: tuple[str, Interval] | None  # which days about a month end differ, and by which factor
     shifts: tuple[Shift, ...]  # level shifts, in order of time
+    change: TrendChange | None  # where the trend was another before
     unlike: tuple[date, ...]  # days unlike all others (holidays, outages), left out of the fit
     correlation: float  # of the noise of one day with that of the next
 
@@ -262,6 +273,11 @@ DETAILS: Final = (
     column("month_end_factor", of=lambda each: each.month_end and each.month_end[1].value),
     column("month_end_low", of=lambda each: each.month_end and each.month_end[1].low),
     column("month_end_high", of=lambda each: each.month_end and each.month_end[1].high),
+    column("trend_changed", of=lambda each: each.change and iso(each.change.day)),
+    column("trend_changed_low", of=lambda each: each.change and iso(each.change.earliest)),
+    column("trend_changed_high", of=lambda each: each.change and iso(each.change.latest)),
+    *(column(key, of=f"change.before.{end}") for key, end in
+      (("trend_before", "value"), ("trend_before_low", "low"), ("trend_before_high", "high"))),
     column("unlike_days", of=lambda each: [iso(day) for day in each.unlike]), column("correlation"),
 )  # fmt: skip
 
@@ -269,6 +285,7 @@ DETAILS: Final = (
 FEWEST_DAYS: Final = 15  # 14 days are two of each weekday: too few for a trend
 MOST_DOUBT: Final = 1.0  # a year to either side, of the line's higher end, that a trend may have
 ENDS: Final = (0.05, 0.5, 0.95)
+LIKELIER: Final = 0.5  # probability from which on a doubtful shift or change of trend is named
 DRAWS: Final = 400
 MONTH_ENDS: Final = (
     "last working day", "last two working days", "last three working days", "first working day",
@@ -359,7 +376,8 @@ def answers(
                 week=_week(daily, fit, k),
                 month_end=None if fit.month_form[k] < 0
                 else (MONTH_ENDS[int(fit.month_form[k])], _interval(fit.month[k])),
-                shifts=_shifts(daily, fit, k), unlike=tuple(daily.day(day) for day in fit.pulses[k]),
+                shifts=_shifts(daily, fit, k), change=_change(daily, fit, k, float(now[k])) if trend else None,
+                unlike=tuple(daily.day(day) for day in fit.pulses[k]),
                 correlation=float(fit.phi[k]),
             )
         )  # fmt: skip
@@ -410,11 +428,22 @@ def _verdict(limit: float, now: float, few: bool, day: float) -> Verdict | None:
     return "within horizon" if np.isfinite(day) else "not within horizon"
 
 
-def _shifts(daily: Daily, fit: TrendDraws, series: int, named: float = 0.5) -> tuple[Shift, ...]:
-    """The certain level shifts, and a doubtful one from the probability `named` on."""
+def _change(daily: Daily, fit: TrendDraws, series: int, level: float) -> TrendChange | None:
+    """When the trend changed, and what it was, where that is likelier than not."""
+    bent = fit.bend[series] != 0.0
+    if bent.mean() <= LIKELIER:
+        return None
+    begin = np.quantile(fit.first[series] + fit.bend_years[series, bent] * YEAR, ENDS)
+    before = (fit.slope - fit.bend) * fit.shifted[0] / level
+    low, day, high = (daily.day(round(each)) for each in begin.tolist())
+    return TrendChange(day=day, earliest=low, latest=high, before=_interval(before[series, bent]))
+
+
+def _shifts(daily: Daily, fit: TrendDraws, series: int) -> tuple[Shift, ...]:
+    """The certain level shifts, and a doubtful one that is likelier than not."""
     there = fit.shift_day[series, :, -1] >= 0
     days = {day: np.full(there.size, True) for day in fit.steps[series]}
-    if there.mean() > named:
+    if there.mean() > LIKELIER:
         days.setdefault(int(np.median(fit.shift_day[series, there, -1])), there)
     found = []
     # of the first level: less is no level that a shift can be a share of

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from planner.queueing import alias_pool
-from planner.queueing.pools.pool import CheckedPool, check_pools
+from planner.queueing.pools.pool import OnePool, check_pools
 
 
-def mixed() -> CheckedPool:
+def mixed() -> OnePool:
     """Closed and open volumes whose services last 2, 3 and 5 ms."""
     return check_pools(
         volumes=[4, 2, 1], service_time=[2e-3, 3e-3, 5e-3], population=[3, np.nan, 6],

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planner.queueing import alias_pool
-from planner.queueing.pools.exact.lumped import PoolLayout, lumped_states, number_of_states
+from planner.queueing.pools.exact.lumped import StateLayout, lumped_states, number_of_states
 from planner.queueing.pools.field.mean_field import STILL_GOOD
 from planner.queueing.pools.solve import solve_pools
 from planner.queueing.pools.stability import most_in_overload
@@ -65,14 +65,14 @@ def test_states_are_counted_before_they_are_made(
     aliases: int, classes: list[tuple[int, int]], gap: bool
 ) -> None:
     volumes, population = zip(*classes, strict=True)
-    layout = PoolLayout(aliases, volumes, population, gap)
+    layout = StateLayout(aliases, volumes, population, gap)
     counted = number_of_states(layout)
     assume(counted <= 3000)
     assert counted == lumped_states(layout, 3000).size
 
 
 def test_a_large_pool_has_too_many_states() -> None:
-    assert number_of_states(PoolLayout(2, (30,), (90,), gap=False)) > 1e6
+    assert number_of_states(StateLayout(2, (30,), (90,), gap=False)) > 1e6
 
 
 RESTLESS = {

@@ -9,7 +9,7 @@ from planner.errors import InputError
 from planner.queueing import finite_source, mmc
 from planner.queueing.pools import alias_pool
 from planner.queueing.pools.exact.lumped import solve_single_open
-from planner.queueing.pools.field.elements import Elements
+from planner.queueing.pools.field.elements import PoolElements
 from planner.queueing.pools.pool import check_pools
 
 
@@ -39,7 +39,7 @@ def test_one_volume_with_ample_aliases_agrees_with_its_chain(load, inflation, ga
         "volumes": 1, "arrival_rate": load, "service_time": 1.0, "inflation": inflation, "redrive_time": gap,
     }  # fmt: skip
     scenario = check_pools(**arguments)
-    assert Elements.of_pools(scenario, np.array([0]), np.array([aliases * 1.0])).ample
+    assert PoolElements.of_pools(scenario, np.array([0]), np.array([aliases * 1.0])).ample
     pool, chain = alias_pool(aliases, **arguments), solve_single_open(scenario.pool(0), aliases)
     present = chain.base_in_service + chain.alias_in_service + chain.queue + chain.in_gap(scenario.pool(0))
     np.testing.assert_allclose(pool.response_time, present / load, rtol=1e-10)

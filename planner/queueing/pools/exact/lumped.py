@@ -18,7 +18,7 @@ import numpy as np
 from planner.errors import ConvergenceError, InputError
 from planner.queueing._levels import CYCLES, dwell_times, stationary, tail_ratio
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import CheckedPool
+from planner.queueing.pools.pool import OnePool
 from planner.results import Array, Integers
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class LumpedStates:
 
 
 @dataclass(frozen=True)
-class PoolLayout:
+class StateLayout:
     """What determines the states: aliases, volumes and requesters of each class, and whether devices have a gap."""
 
     aliases: int
@@ -71,7 +71,7 @@ class PoolLayout:
 
 
 @lru_cache(maxsize=64)
-def lumped_states(layout: PoolLayout, most: int) -> LumpedStates:
+def lumped_states(layout: StateLayout, most: int) -> LumpedStates:
     """Enumerate the states reachable from the empty pool."""
     if number_of_states(layout) > most:
         raise InputError("method", "exact", f"a pool of at most {most} states for the exact chain")
@@ -90,7 +90,7 @@ def lumped_states(layout: PoolLayout, most: int) -> LumpedStates:
     return LumpedStates(sources, targets, driven, weights, tuple(drives), *_totals(states, layout))
 
 
-def number_of_states(layout: PoolLayout, most: float = 1e9) -> float:
+def number_of_states(layout: StateLayout, most: float = 1e9) -> float:
     """Number of states of a pool, at most `most` [1].
 
     A volume of N requesters that holds h <= N - 1 aliases is idle, or has up to N - 1 - h in its queue, which is empty
@@ -124,7 +124,7 @@ def number_of_states(layout: PoolLayout, most: float = 1e9) -> float:
     return min(float(calm[:-1].sum() + by_held(queues=True)[-1]), most)
 
 
-def _moves(state: State, layout: PoolLayout) -> Iterator[Move]:
+def _moves(state: State, layout: StateLayout) -> Iterator[Move]:
     """All moves out of a state."""
     held = sum(count * (volume[1] + volume[2]) for volumes in state for volume, count in volumes)
     waiting = [
@@ -169,7 +169,7 @@ def _alias_turns(
     weight: int,
     left: tuple[int, Volume],
     waiting: list[tuple[int, Volume, int]],
-    layout: PoolLayout,
+    layout: StateLayout,
 ) -> Iterator[Move]:
     """Moves of an alias that ended at volume `left` and takes a waiting I/O, each equally likely."""
     total = sum(queued for _, _, queued in waiting)
@@ -184,7 +184,7 @@ def _alias_turns(
                 yield _replace(freed, k, chosen, _picked(chosen, layout)), drive, weight * share / total
 
 
-def _picked(volume: Volume, layout: PoolLayout) -> Volume:
+def _picked(volume: Volume, layout: StateLayout) -> Volume:
     base, serving, in_gap, queued = volume
     if layout.gap:
         return (base, serving, in_gap + 1, queued - 1)
@@ -212,7 +212,7 @@ def _replace(state: State, k: int, before: Volume, after: Volume) -> State:
 
 
 def _totals(
-    states: list[State], layout: PoolLayout
+    states: list[State], layout: StateLayout
 ) -> tuple[Array, Array, Array, Array, Array, Array, Integers]:
     """Totals per state and class, in the order of the fields of `LumpedStates` from `queued` on."""
     shape = (len(states), len(layout.volumes))
@@ -243,10 +243,10 @@ RESIDUAL = 1e-10
 """Largest acceptable imbalance of the flows, relative to the largest flow."""
 
 
-def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Outcome:
+def solve_lumped(pool: OnePool, aliases: int, most: int = MAX_STATES) -> Outcome:
     """Solve a closed pool exactly, for exponential service, think times and gaps."""
     volumes, people = (tuple(each.astype(np.int64).tolist()) for each in (pool.volumes, pool.population))
-    layout = PoolLayout(aliases, volumes, people, pool.redrive_time > 0.0)
+    layout = StateLayout(aliases, volumes, people, pool.redrive_time > 0.0)
     states = lumped_states(layout, most)
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])
     move_rates = states.weight * rates[states.drive]
@@ -337,7 +337,7 @@ def _direct(step: sparse.csc_array, reference: int) -> Array:
     return np.insert(np.asarray(linalg.splu(inner.tocsc()).solve(right)), reference, 1.0)
 
 
-def drive_rate(pool: CheckedPool, drive: Drive) -> float:
+def drive_rate(pool: OnePool, drive: Drive) -> float:
     """Rate of one drive of the chain."""
     kind, k, in_service = drive
     if kind == "think":
@@ -347,13 +347,13 @@ def drive_rate(pool: CheckedPool, drive: Drive) -> float:
     return 1.0 / pool.redrive_time
 
 
-def solve_single_open(pool: CheckedPool, aliases: int) -> Outcome:
+def solve_single_open(pool: OnePool, aliases: int) -> Outcome:
     """Solve one volume with Poisson arrivals exactly, for exponential service and gaps.
 
     Below A + 2 in the system every level has its own rates; above, they repeat, so that
     ``p[n + 1] = p[n] R`` with the least nonnegative R of ``R^2 down + R local + up = 0`` (Neuts 1981, chapter 1).
     """
-    layout = PoolLayout(aliases, (1,), (aliases + 3,), pool.redrive_time > 0.0)
+    layout = StateLayout(aliases, (1,), (aliases + 3,), pool.redrive_time > 0.0)
     states = lumped_states(layout, 1_000_000)  # 255 aliases need fewer; the largest level has 512 phases
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])[states.drive] * states.weight
     arrivals = np.array([kind == "think" for kind, *_ in states.drives])[states.drive]
@@ -398,7 +398,7 @@ def _imbalance(ratio: Array, up: Array, local: Array, down: Array) -> float:
 
 
 def _outcome(
-    pool: CheckedPool,
+    pool: OnePool,
     aliases: int,
     states: LumpedStates,
     levels: list[Integers],

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from planner.errors import InputError
 from planner.queueing._levels import LARGE, dwell_times, stationary
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
-from planner.queueing.pools.pool import CheckedPool
+from planner.queueing.pools.pool import OnePool
 from planner.results import Array, Integers
 
 
@@ -40,7 +40,7 @@ class Level:
 class Levels:
     """The levels of one pool at one alias count."""
 
-    def __init__(self, pool: CheckedPool, aliases: int) -> None:
+    def __init__(self, pool: OnePool, aliases: int) -> None:
         self.aliases = aliases
         self.volume_class = np.repeat(np.arange(pool.classes), pool.volumes.astype(np.int64))
         closed = pool.closed[self.volume_class]
@@ -156,7 +156,7 @@ MOST_VOLUMES: Final = 4
 
 
 def solve_open_chain(
-    pool: CheckedPool, aliases: int, *, most: int = 50_000, most_per_level: int = 1_000
+    pool: OnePool, aliases: int, *, most: int = 50_000, most_per_level: int = 1_000
 ) -> Outcome:
     """Solve a small pool with open classes exactly, except for a bounded tail.
 
@@ -196,7 +196,7 @@ def solve_open_chain(
         below, here, above = here, above, levels.level(here.total + 2)
 
 
-def _check(pool: CheckedPool) -> None:
+def _check(pool: OnePool) -> None:
     """Refuse pools that the levels cannot represent."""
     if pool.bases > MOST_VOLUMES:
         expected = f'at most {MOST_VOLUMES} volumes where a class is open: use "mean-field"'
@@ -236,7 +236,7 @@ def _beyond(levels: list[Level], distributions: list[Array]) -> float:
 
 
 def _outcome(
-    pool: CheckedPool, levels: Levels, kept: list[Level], distributions: list[Array], share: float
+    pool: OnePool, levels: Levels, kept: list[Level], distributions: list[Array], share: float
 ) -> Outcome:
     """Sum over the states."""
     aliases = levels.aliases

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from planner.queueing.checks import TINY
-from planner.queueing.pools.field.elements import Elements, State
+from planner.queueing.pools.field.elements import PoolElements, State
 from planner.queueing.pools.field.given_total import GivenTotal, Split, ratio
 from planner.results import Array, Flags
 
@@ -47,7 +47,7 @@ class Flows:
         return np.asarray(distribution / distribution.sum(axis=-1, keepdims=True))
 
 
-def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Array:
+def busy_given_total(elements: PoolElements, state: State, given: GivenTotal) -> Array:
     """Probability that a base is busy given D, shape (elements, classes, D): from its balance once flows are known.
 
     While the base is idle, D changes only by the other volumes' tries and pickups and by the aliases, which couples the
@@ -81,7 +81,7 @@ def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Arr
 
 
 def waiting_and_held(
-    elements: Elements, given: GivenTotal, parts: Split, flows: Flows, meet: Flags
+    elements: PoolElements, given: GivenTotal, parts: Split, flows: Flows, meet: Flags
 ) -> tuple[Array, Array]:
     """I/Os of one volume that wait, and that hold an alias, given D, shape (elements, classes, D) each.
 

@@ -7,13 +7,13 @@ from typing import Final
 
 import numpy as np
 
-from planner.queueing.pools.field.elements import Elements, State
+from planner.queueing.pools.field.elements import PoolElements, State
 from planner.queueing.pools.field.given_total import CLOSE, Split, ratio
 from planner.queueing.pools.outcome import Outcome
 from planner.results import Array, Flags
 
 
-def idle_base_alias_ends(elements: Elements, state: State, size: int) -> Array:
+def idle_base_alias_ends(elements: PoolElements, state: State, size: int) -> Array:
     """Rate at which the aliases of a volume with idle base end; all its I/Os hold one; (elements, classes, d)."""
     service, gap = elements.service[..., None], state.alias_gap[..., None]
     growth = elements.inflation[:, None, None] * service**2 / (service + gap)
@@ -21,7 +21,7 @@ def idle_base_alias_ends(elements: Elements, state: State, size: int) -> Array:
     return np.asarray(beyond / (service + growth * np.maximum(beyond - 1.0, 0.0) + gap))
 
 
-def busy_base_ends(elements: Elements, state: State, parts: Split, empty: Array) -> tuple[Array, Array]:
+def busy_base_ends(elements: PoolElements, state: State, parts: Split, empty: Array) -> tuple[Array, Array]:
     """Rates of the base and of the aliases of a busy-base volume with d I/Os beyond the base.
 
     The number of its aliases is hypergeometric with mean ``alias_share d``; the rates are averages over it to second
@@ -83,7 +83,7 @@ printed by `python -m tests.queueing.alias_pool.accuracy`, for open pools with a
 
 
 @np.errstate(all="ignore")  # 0 / 0 is allowed
-def with_gap_wait(elements: Elements, outcome: Outcome) -> Outcome:
+def with_gap_wait(elements: PoolElements, outcome: Outcome) -> Outcome:
     """Correct the wait for two moments of service, in pools with only open classes.
 
     A gap g before a share f of the I/Os adds ``f g`` to the mean, ``2 f (g + g^2)`` to the second moment. The wait is

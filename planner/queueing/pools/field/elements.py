@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from planner.queueing.pools.pool import Scenarios
+from planner.queueing.pools.pool import CheckedPools
 from planner.results import Array, ArrayFields, Flags, Integers
 
 FEW: Final = 8.0
@@ -32,7 +32,7 @@ FOLLOWED: Final = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Elements(ArrayFields):
+class PoolElements(ArrayFields):
     """Pools with one alias count each; all times in units of the mean service time of the pool's volumes."""
 
     aliases: Array  # Shape (elements,) [1]
@@ -47,7 +47,7 @@ class Elements(ArrayFields):
     unit: Array  # Mean service time of the volumes, shape (elements,) [s]
 
     @classmethod
-    def of_pools(cls, scenarios: Scenarios, scenario: Integers, aliases: Array) -> Elements:
+    def of_pools(cls, scenarios: CheckedPools, scenario: Integers, aliases: Array) -> PoolElements:
         """Elements of some scenarios, with an alias count each; a class without arrivals has no volumes."""
         active, closed = scenarios.active, scenarios.closed | ~scenarios.active
         unit, own = scenarios.unit[:, None], scenarios.closed & scenarios.active
@@ -65,7 +65,7 @@ class Elements(ArrayFields):
         rows: tuple[Any, ...] = tuple(each[scenario] for each in by_class)
         return cls(aliases, *rows)
 
-    def with_classes(self, order: Integers) -> Elements:
+    def with_classes(self, order: Integers) -> PoolElements:
         """Select classes of each element, shape (elements, classes)."""
         changed = {
             item.name: np.take_along_axis(values, order, axis=-1)
@@ -157,7 +157,7 @@ class Size:
     tilts: int  # Exponential tilts for the distribution of the sum of the others' d [1]
 
 
-def first_sizes(elements: Elements) -> tuple[Integers, Integers]:
+def first_sizes(elements: PoolElements) -> tuple[Integers, Integers]:
     """Initial array sizes for D and d of each element; they grow if the distribution needs it."""
     load = offered_load(elements)
     mean = (elements.volumes * load**2 / (1.0 + load)).sum(axis=-1)
@@ -174,7 +174,7 @@ def first_sizes(elements: Elements) -> tuple[Integers, Integers]:
     return totals, np.minimum(rounded(beyond), totals)
 
 
-def offered_load(elements: Elements) -> Array:
+def offered_load(elements: PoolElements) -> Array:
     """I/Os of one volume without waiting, shape (elements, classes) [1]."""
     closed = elements.population * elements.service / (elements.service + elements.think_time)
     return np.where(elements.closed, closed, elements.arrival_rate * elements.service)
@@ -229,7 +229,7 @@ class State(ArrayFields):
     ends_given: Array  # I/Os that the aliases of the pool end given D, shape (elements, D) [1/service time]
 
     @classmethod
-    def first(cls, elements: Elements, size: Size, *, again: bool = False) -> State:
+    def first(cls, elements: PoolElements, size: Size, *, again: bool = False) -> State:
         """Initial state of every element; `again` after a failure, with smaller steps."""
         count, classes = elements.volumes.shape
         beyond, end_rate = np.arange(float(size.beyond)), 1.0 / elements.service[..., None]
@@ -265,7 +265,7 @@ class State(ArrayFields):
             **given,
         )
 
-    def meet(self, elements: Elements) -> Flags:
+    def meet(self, elements: PoolElements) -> Flags:
         """Which pools have volumes that interact and known flows, shape (elements,)."""
         return (self.passes >= FOLLOWED) & ~elements.independent & ~self.nobody_waits
 

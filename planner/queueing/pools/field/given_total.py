@@ -16,7 +16,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
-from planner.queueing.pools.field.elements import Elements, State
+from planner.queueing.pools.field.elements import PoolElements, State
 from planner.results import Array, Flags
 
 FAST: Final = np.unique([2**i * 3**j * 5**k for i in range(16) for j in range(10) for k in range(7)])
@@ -31,7 +31,7 @@ def ratio(part: Array | float, whole: Array, otherwise: float | Array = 0.0) -> 
 
 
 def volume_distribution(
-    elements: Elements, state: State, idle_arrivals: Array, busy_arrivals: Array, idle_ends: Array
+    elements: PoolElements, state: State, idle_arrivals: Array, busy_arrivals: Array, idle_ends: Array
 ) -> tuple[Array, Array]:
     """Logarithm of the weight of d with a busy base, and the ratio of idle to busy, (elements, classes, d).
 
@@ -85,8 +85,8 @@ def tilted(log_distribution: Array, log_tilt: Array) -> Array:
 
 
 def fitted_tilts(
-    elements: Elements, state: State, log_distribution: Array, *, first_steps: int = 14, later_steps: int = 2
-) -> Array:
+    elements: PoolElements, state: State, log_distribution: Array, *, first_steps: int = 14, later_steps: int = 2
+) -> Array:  # fmt: skip
     """Logarithms of the tilts that give the wanted means of the sum of d: Newton's method within a bracket."""
     tilts = state.log_tilt.shape[-1]
     wanted = state.mean_total[:, None]
@@ -131,7 +131,7 @@ def whole_power(values: NDArray[np.complex128], exponent: Array) -> NDArray[np.c
         values = values * values
 
 
-def of_the_others(elements: Elements, log_distribution: Array, log_tilt: Array, totals: int) -> Array:
+def of_the_others(elements: PoolElements, log_distribution: Array, log_tilt: Array, totals: int) -> Array:
     """Distribution of the sum of all volumes except one of class k, times the middle tilt, from 1 - size to totals - 1.
 
     Shape (elements, classes, size + totals - 1); 0 where rounding hides it.
@@ -161,7 +161,7 @@ def of_the_others(elements: Elements, log_distribution: Array, log_tilt: Array, 
 
 def _joined(
     distribution: Array,
-    elements: Elements,
+    elements: PoolElements,
     log_distribution: Array,
     log_tilt: Array,
     whole_distribution: Array,
@@ -209,7 +209,7 @@ class GivenTotal:
 
 
 def given_total(
-    elements: Elements, state: State, arrivals: tuple[Array, Array], idle_ends: Array
+    elements: PoolElements, state: State, arrivals: tuple[Array, Array], idle_ends: Array
 ) -> GivenTotal:
     """Condition one volume of each class on D: its own distribution times that of all others at the rest of D."""
     totals, size = state.ends_given.shape[-1], idle_ends.shape[-1]
@@ -270,7 +270,7 @@ class Split:
     at_busy: Array  # I/Os of all classes at busy-base volumes, shape (elements, D) [1]
 
 
-def split(elements: Elements, state: State, given: GivenTotal, busy: Array) -> Split:
+def split(elements: PoolElements, state: State, given: GivenTotal, busy: Array) -> Split:
     """Split D over the classes, on aliases and waiting, by their balances once these are known.
 
     Before that, and for volumes that do not interact, the distributions give the split.

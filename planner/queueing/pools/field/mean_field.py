@@ -31,7 +31,7 @@ from planner.queueing.pools.field.elements import (
     CAREFUL,
     CREEPING,
     FOLLOWED,
-    Elements,
+    PoolElements,
     Size,
     State,
     first_sizes,
@@ -85,7 +85,7 @@ class Pass:
     tail: Array  # Probability of the last d of volumes that may have more [1]
 
 
-def solve_field(elements: Elements, cells: int = 240_000) -> tuple[Outcome, Flags]:
+def solve_field(elements: PoolElements, cells: int = 240_000) -> tuple[Outcome, Flags]:
     """Solve every element, `cells` numbers of D times d at a time; return the outcome and which ones converged."""
     count, classes = elements.volumes.shape
     outcome = Outcome.empty(elements)
@@ -120,7 +120,7 @@ def _by_size(*numbers: Integers) -> list[tuple[Size, Integers]]:
 
 
 def _settle(
-    elements: Elements,
+    elements: PoolElements,
     which: Integers,
     state: State,
     size: Size,
@@ -173,7 +173,7 @@ def _settle(
     return [*moved, (size, which, state)] if which.size else moved
 
 
-def _wanted(elements: Elements, found: Pass, size: Size) -> tuple[Integers, Integers, Integers]:
+def _wanted(elements: PoolElements, found: Pass, size: Size) -> tuple[Integers, Integers, Integers]:
     """Array sizes for D, d and tilts with which each element should continue."""
     cut = np.where(elements.independent, 1e-17, CUT)  # the distribution of independent volumes is exact
     totals = np.where(found.edge > cut, rounded(np.array(size.totals + 1.0)), size.totals)
@@ -184,7 +184,7 @@ def _wanted(elements: Elements, found: Pass, size: Size) -> tuple[Integers, Inte
     return totals.astype(np.int64), beyond.astype(np.int64), tilts.astype(np.int64)
 
 
-def one_pass(elements: Elements, state: State) -> Pass:
+def one_pass(elements: PoolElements, state: State) -> Pass:
     """Update all distributions once."""
     size = state.alias_ends.shape[-1]
     arrivals = elements.arrivals(size)
@@ -208,7 +208,7 @@ def one_pass(elements: Elements, state: State) -> Pass:
 
 
 def _flows(
-    elements: Elements, given: GivenTotal, parts: Split, busy: Array, rates: tuple[Array, Array, Array]
+    elements: PoolElements, given: GivenTotal, parts: Split, busy: Array, rates: tuple[Array, Array, Array]
 ) -> Flows:
     """Flows of one volume of each class and of the pool given D; `rates` of aliases, base, and base with empty queue.
 
@@ -255,7 +255,7 @@ def _flows(
 
 
 def _averages(
-    elements: Elements,
+    elements: PoolElements,
     state: State,
     parts: Split,
     busy: Array,
@@ -387,7 +387,7 @@ def _seen_by_volume(
     return dict(zip(("alias_ends", "base_picks", "base_idles"), now, strict=True))
 
 
-def _edges(elements: Elements, given: GivenTotal, distribution: Array) -> tuple[Array, Flags]:
+def _edges(elements: PoolElements, given: GivenTotal, distribution: Array) -> tuple[Array, Flags]:
     """Probability of the largest D if more are possible, and whether rounding hides D that matter."""
     size = distribution.shape[-1]
     at = np.arange(size)
