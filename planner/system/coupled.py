@@ -200,10 +200,10 @@ def _parts(case: SystemScenarios, storage: Storage | None) -> tuple[list[Cycle],
     return moving, Loop(closed, groups, volumes, limit - held - opened, exact=case.exact)
 
 
-def requesters_of(case: SystemScenarios) -> Array:
-    """Requesters of each group of guests that waits, shape (scenarios, groups)."""
+def customers_of(case: SystemScenarios) -> Array:
+    """Customers of the network by group of guests that waits, shape (scenarios, groups)."""
     cycles = _parts(case, storage_of(case))[1].cycles
-    return np.reshape([cycle.requesters for cycle in cycles], (-1, len(case))).T
+    return np.reshape([cycle.customers for cycle in cycles], (-1, len(case))).T
 
 
 def _check(case: SystemScenarios, storage: Storage | None, moving: Sequence[Cycle], loop: Loop) -> None:
@@ -261,6 +261,7 @@ def _cycle(case: SystemScenarios, guest: Entry, storage: Storage | None) -> Cycl
     return Cycle(
         name=guest.name,
         guest=guest,
+        count=case.at(guest, "count"),
         requesters=case.at(guest, "count") * requesters,
         touches=touches,
         own_time=touches * touch + case.at(guest, "io_time") * _scaling(case) * io,

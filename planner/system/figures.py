@@ -17,13 +17,12 @@ from planner.errors import ConvergenceError, InfeasibleError
 from planner.interval import Interval
 from planner.queueing.multiclass import small_enough
 from planner.results import Array, by_key
-from planner.system.coupled import ONE_WAIT, SystemFigures, SystemScenarios, outcome_of, requesters_of
+from planner.system.coupled import ONE_WAIT, SystemFigures, SystemScenarios, customers_of, outcome_of
 from planner.system.description import BROUGHT, MEASURED_AT, PER_PAGE, Entry, System
 
 COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
 WAITS: Final = ("queue_length", "wait", "response")
 OF_PROCESSORS: Final = ("virtual processors", "processors")  # bounds by processor times
-UNLIKE: Final = 0.04  # nine in ten figures of unlike guests on one volume are as near to the product form
 NINETY: Final = 1.6448536269514722  # standard deviations of a normal distribution to that end
 COUPLED: Final = "system-xiv-serialized"  # whose error is that of the coupled model
 # Processor times of a mode that was not measured: none at all, up to this many times the known.
@@ -205,7 +204,7 @@ def solve_all(systems: Sequence[System], block: int = 512) -> list[SystemResult 
 def _requesters(systems: Sequence[System]) -> Array:
     """Requesters of each group of guests with one guest more, as elasticities ask, shape (systems, groups)."""
     case = _Sets(systems, ()).scenarios(_moved(systems[0]).values())
-    steps = requesters_of(case)
+    steps = customers_of(case)
     return np.asarray(np.stack(np.split(steps, len(steps) // len(systems))).max(axis=0))
 
 
@@ -571,9 +570,6 @@ def model_error_of(system: System) -> float:
         errors.append(_error(system.models.get(COUPLED) or library.read_model(COUPLED)))
     if system.of("volumes"):
         errors.append(NINETY * 0.02)  # of the model of volumes and pools, where no model says more
-    users = [guest.word("io_to") for guest in system.of("guests") if guest.word("io_to")]
-    if len(set(users)) < len(users):
-        errors.append(UNLIKE)
     errors += [_error(model) for model in system.models.values() if model.kind in {"pool", "volume"}]
     return max(errors, default=0.0)
 

@@ -41,8 +41,8 @@ class GuestNetwork:
     """The network of processors and paging groups; volumes are delays whose length the loop knows."""
 
     loop: Loop
-    full: Array  # (scenarios, classes) requesters
-    think: Array  # (scenarios, classes) time of a unit that needs no station of the network
+    full: Array  # (scenarios, classes) customers: requesters, or virtual processors where these are fewer
+    think: Array  # (scenarios, classes) time between two units of one
     near: tuple[Array, Array, Array] | None = None  # a solution for other loads
 
     @cached_property
@@ -124,11 +124,21 @@ class Loop:
     times: dict[str, Array] = field(default_factory=dict)
     starts: dict[tuple[int, int], Any] = field(default_factory=dict)
     exact: bool = True
+    away: Array = field(
+        default_factory=lambda: np.zeros((0, 0))
+    )  # (classes, scenarios) between two units [s]
 
     def run(self) -> Loads:
         """Throughput of every class, and what the stations hold, of scenarios that were checked."""
         pools = by_key(((group.pool, group.pool or group.name), group) for group in self.volumes)
         self.times = self.alone()
+        unit = self._shortest()
+        self.away = self._between(
+            unit - np.reshape([c.without_processor(self.times) for c in self.cycles], unit.shape)
+        )
+        plain = np.tile(-np.eye(len(unit)), (len(self.processors), 1, 1))
+        short = np.asarray(np.reshape([c.short for c in self.cycles], unit.shape).any(axis=0))[:, None, None]
+        inverse, step, was = plain, np.zeros(unit.T.shape), np.zeros(unit.T.shape)
         found, moved = self._network(None), np.inf
         for _ in range(ROUNDS):
             before = self.times
@@ -139,11 +149,34 @@ class Loop:
             self.times = {name: time for group in self.volumes for name, time in group.times().items()}
             pairs = [(self.times[name], old) for name, old in before.items()]
             pairs += zip(self.loads(found.rates), found.loads, strict=True)
+            off = ((self._between(self._busy(found.rates)) - self.away) / unit).T
             moved = max((float(_changes(now, old).max()) for now, old in pairs), default=0.0)
+            moved = max(moved, float(np.abs(off).max(initial=0.0)))
             if moved <= SETTLED:
                 return found
+            inverse, was = np.where(short, _secant(inverse, step, off - was), plain), off
+            moves = -unit * (inverse @ off[..., None])[..., 0].T
+            self.away, moves = np.maximum(self.away + moves, 0.0), np.maximum(moves, -self.away)
+            step = (moves / unit).T
             found = self._network(found)
         raise ConvergenceError("the loop of volumes, paging and processors", moved, ROUNDS)
+
+    def _shortest(self) -> Array:
+        """Shortest time of a unit of each cycle, shape (classes, scenarios) [s]."""
+        each = [c.alone(self.groups, self.times) for c in self.cycles]
+        return np.maximum(np.reshape(each, (-1, len(self.processors))), 1e-300)
+
+    def _between(self, busy: Array) -> Array:
+        """Time between two units of each customer, the same shape [s]; virtual processors are `busy` in a unit."""
+        each = [c.away(known, self.times) for c, known in zip(self.cycles, busy, strict=True)]
+        return np.reshape(each, busy.shape)
+
+    def _busy(self, rates: Array) -> Array:
+        """Time of a unit in the network and on dedicated processors, the same shape [s]."""
+        dedicated = [c.elsewhere(self.times) - c.without_processor(self.times) for c in self.cycles]
+        customers = np.reshape([c.customers for c in self.cycles], self.away.shape)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(customers / rates.T - self.away + np.reshape(dedicated, self.away.shape))
 
     def alone(self) -> dict[str, Array]:
         """Time of an I/O of each cycle that finds its volume idle [s]."""
@@ -174,9 +207,8 @@ class Loop:
             rates, nobody = np.zeros((size, 0)), np.zeros_like(opened)
             loads = self.loads(rates)
             return Loads(rates=rates, present=nobody, opened=opened, visiting=nobody + 1, loads=loads)
-        full = np.stack([c.requesters for c in self.cycles], axis=-1)
-        think = np.stack([c.elsewhere(self.times) for c in self.cycles], axis=-1)
-        solver = GuestNetwork(self, full, think, before.near if before else None)
+        full = np.stack([c.customers for c in self.cycles], axis=-1)
+        solver = GuestNetwork(self, full, self.away.T, before.near if before else None)
         if not (before or self.exact):
             solver = replace(solver, near=solver.finish(zero).near)
         return solver.finish(self._balanced(solver, np.stack(before.loads if before else zero)))
@@ -228,10 +260,7 @@ class Loop:
 
     def _size(self, rates: Array, at: Integers) -> Array:
         """One number that stands for the progress: cycles a second, each in its shortest time."""
-        alone = np.stack(
-            [np.maximum(c.alone(self.groups, self.times), 1e-300)[at] for c in self.cycles], axis=-1
-        )
-        return np.asarray((rates * alone).sum(-1))
+        return np.asarray((rates * self._shortest()[:, at].T).sum(-1))
 
     def visits(self, group: PagingGroup) -> Array:
         """Page reads of a unit of each cycle, shape (scenarios, classes) [transfers]."""

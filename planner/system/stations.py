@@ -47,13 +47,14 @@ def refuse(wrong: Flags, why: str, **named: Array | str) -> None:
 class Cycle:
     """What the guests of a group do between two waits, in units of one page touch or one I/O.
 
-    `requesters`, `touches` a unit, processor times `own_time` and `charged_time` [s], transfers by `paging` group and
-    I/Os by `volumes` group a unit, page `writes` a read, `think` time [s]; or, `opened`, units that come at random at
-    `rate` [1/s]. All of shape (scenarios,).
+    Of all its `count` guests `requesters` and `virtual_processors`; `touches` a unit, processor times `own_time` and
+    `charged_time` [s], transfers by `paging` group and I/Os by `volumes` group a unit, page `writes` a read, `think`
+    time [s]; or, `opened`, units that come at random at `rate` [1/s]. All of shape (scenarios,).
     """
 
     name: str
     guest: Entry
+    count: Array
     requesters: Array
     touches: Array
     own_time: Array
@@ -68,15 +69,40 @@ class Cycle:
     ios: Array
     virtual_processors: Array
 
-    def elsewhere(self, times: Mapping[str, Array]) -> Array:
-        """Time of a unit that needs no station of the network: think time, volumes, dedicated processors [s].
+    def without_processor(self, times: Mapping[str, Array]) -> Array:
+        """Time of a unit that needs no virtual processor [s]; `times` of an I/O are by name of the cycle."""
+        return np.asarray(self.think + sum(visits * times[self.name] for visits in self.volumes.values()))
 
-        `times` of an I/O are by name of the cycle.
+    def elsewhere(self, times: Mapping[str, Array]) -> Array:
+        """Time of a unit that needs no station of the network: think time, volumes, dedicated processors [s]."""
+        return self.without_processor(times) + (self.own_time + self.charged_time) * self.dedicated
+
+    @property
+    def short(self) -> Flags:
+        """Where requesters may wait for virtual processors: there are fewer, and a unit needs one for some time."""
+        works = sum(self.paging.values(), self.own_time + self.charged_time) > 0
+        return np.asarray((self.requesters > self.virtual_processors) & works)
+
+    @property
+    def customers(self) -> Array:
+        """Customers of the network: requesters, or the virtual processors that these wait for."""
+        return np.where(self.short, self.virtual_processors, self.requesters)
+
+    def away(self, busy: Array, times: Mapping[str, Array]) -> Array:
+        """Time between two units of a customer, outside of the network [s].
+
+        A virtual processor is `busy` while a unit runs, waits for a processor, or reads a page. The requesters of a
+        guest are a closed queue at its virtual processors, M/M/V//N, whose throughput says how long one is idle.
         """
-        time = self.think + (self.own_time + self.charged_time) * self.dedicated
-        for visits in self.volumes.values():
-            time = time + visits * times[self.name]
-        return np.asarray(time)
+        elsewhere, short = self.elsewhere(times), self.short
+        if not short.any():
+            return elsewhere
+        each, thinks = self.virtual_processors / self.count, self.without_processor(times)
+        people, busy = self.requesters / self.count, np.where(short, busy, 1.0)
+        queue = queueing.finite_source(people, thinks, busy, each)
+        return np.where(
+            short, np.maximum(each / queue.throughput - busy + elsewhere - thinks, 0.0), elsewhere
+        )
 
     def alone(self, groups: Iterable[PagingGroup], times: Mapping[str, Array]) -> Array:
         """Shortest time of a unit, where nothing queues but at volumes [s]."""
