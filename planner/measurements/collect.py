@@ -263,10 +263,13 @@ def _add(
 
 def _check_dates(frame: pl.DataFrame, table: str) -> None:
     """Refuse rows without date or length: nobody could tell when they were measured."""
-    for name, wanted in (("start", "date with one meaning"), ("interval", "length")):
+    dates = "start of each row (sar and iostat print it with S_TIME_FORMAT=ISO)"
+    for name, none, wanted in (
+        ("start", "date with one meaning", dates), ("interval", "length", "interval of each row"),
+    ):  # fmt: skip
         if (missing := first_true(frame[name].is_null())) is not None:
             row = frame.row(missing, named=True)
-            problem = f"{table} whose interval has no {wanted}: expected {name} of each row, to keep it in an archive"
+            problem = f"{table} whose interval has no {none}: expected {wanted}, to keep it in an archive"
             raise ReportError(row["file"] or "data frame", problem, line=row["line"])
 
 

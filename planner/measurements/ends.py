@@ -67,6 +67,7 @@ def check_response(
 
 
 BUNCHED: Final = 3.0
+HALVINGS: Final = 50  # to all digits but the last
 KNOWN: Final = 0.05  # relative width up to which the ends are one
 
 
@@ -196,12 +197,13 @@ def service_bracket(
     upper end holds, and the lower one follows from how I/Os come. Where they come at random times in geometric batches
     of b on average,
 
-        R = S (1 - 1/c) + b S / (c - X S),
+        R = S (1 + b ((b - 1 + r) / b)^(sqrt(2 (c + 1)) - 1) / (c (1 - r))),    r = X S / c,
 
-    exactly for one device (the batch arrivals queue M^X/M/1: Chaudhry and Templeton 1983, section 3.2), hence S = R /
-    (b + X R), and nearly for several (the wait is that of one device c times as fast). One by one (b = 1) is the
-    value, and three at a time (`BUNCHED`) the lower end. Requesters that wait for their own I/Os wait less than random
-    arrivals do, so that their service time is between value and upper end.
+    exactly R = b S / (1 - X S) for one device (the batch arrivals queue M^X/M/1: Chaudhry and Templeton 1983, section
+    3.2), the wait of M/M/c by Sakasegawa (1977) for b = 1, and else nearly: no shorter than that of M^X/M/c. One by
+    one (b = 1) is the value, and three at a time (`BUNCHED`) the lower end. Requesters that wait for their own I/Os
+    wait less than random arrivals do, so that their service time is between value and upper end. `aliases` are those
+    that may work for a volume, `shared` those that others usually leave to it.
     """
     response = above_nothing(response)
     most = 1.0 + np.asarray(aliases, dtype=np.float64)
@@ -234,10 +236,15 @@ def with_service(measured: Measured, service: Interval) -> Measured:
 
 
 def _served(rate: Array, response: Array, devices: Array, batch: float) -> Array:
-    """Solve R = S (1 - 1/c) + b S / (c - X S) for S: the smaller root, without cancellation."""
-    linear = devices - 1.0 + batch + rate * response
-    square = 4.0 * (1.0 - 1.0 / devices) * rate * response * devices
-    return np.asarray(2.0 * response * devices / (linear + np.sqrt(linear**2 - square)))
+    """Solve the response of `service_bracket` for S, which grows with it, by halves of what it lies between."""
+    low, high = np.zeros(np.shape(response)), np.minimum(response, devices / rate)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2.0
+        used = rate * middle / devices
+        waits = batch * ((batch - 1.0 + used) / batch) ** (np.sqrt(2.0 * (devices + 1.0)) - 1.0)
+        above = middle * (1.0 + waits / (devices * (1.0 - used))) > response
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return np.asarray((low + high) / 2.0)
 
 
 def in_words(bracket: Interval, rate: Array) -> str:

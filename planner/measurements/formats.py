@@ -41,6 +41,7 @@ NEARLY: Final = (  # how what is no measurement begins, and the way out
     (rb"(?i)(?s:.{0,2000}?)(?:^|\n)DASD [0-9A-F]{4} ", "CP QUERY DASD prints no rates: expected a DEVICE listing"),
     (rb'\s*[{\[]\s*["{\[]', "JSON, but not what iostat -x -o JSON prints: expected a table as CSV"),
     (rb"# hostname;interval;timestamp;", "this is sadf of sar; expected what sar -d prints"),
+    (rb"(?s)\xd5\x96\x21|\x96\xd5.\x21", "a daily file of sadc: expected what sar -d -f prints of it"),
     (rb"\s*\d+ +\d+ \S+(?: \d+){11}", "counters of /proc/diskstats: expected what iostat -x -t 60 prints"),
     (rb"(?:[\t\r\n -~]\0){16}|(?:\0[\t\r\n -~]){16}",
      "text of two bytes a character (UTF-16) without a byte order mark: expected it saved as UTF-8, as by "

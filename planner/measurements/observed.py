@@ -48,7 +48,7 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
         idle=idle, together=rows.together, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
     )  # fmt: skip
     if rows.column("service not measured", _service_missing).max() == 1:
-        made = partial(_at_three, aliases=aliases, shared=aliases / len(rows) if pool else aliases)
+        made = partial(_at_three, aliases=aliases, shared=_left_by_others(rows, aliases) if pool else aliases)
         three = made(rows) if pool else rows.column(f"service with {aliases} aliases", made)
         return _bracketed(rows, three, partial(run, notes=_notes(rows, idle)))
     _service(rows)
@@ -162,7 +162,16 @@ def _service_missing(rows: Rows) -> Integers:
     )
 
 
-def _at_three(rows: Rows, *, aliases: float, shared: float) -> Array:
+def _left_by_others(rows: Rows, aliases: int) -> Array:
+    """Aliases of a pool that other volumes leave to each: all but their mean number in use and a deviation."""
+    numbers = rows.numbers
+    present = rows.filled("io_rate") * rows.filled("response")
+    beyond = present - np.fmin(numbers["utilization"].high, -np.expm1(-present))
+    others = np.maximum(beyond.sum() - beyond, 0.0)
+    return np.asarray(np.maximum(aliases - others - np.sqrt(others), aliases / len(rows)))
+
+
+def _at_three(rows: Rows, *, aliases: float, shared: ArrayLike) -> Array:
     """Service time [s] and queue of each row, with their ends, at both ends and the value of the service time.
 
     Shape (rows, low, value or high, service or queue, low, value or high); without a meaning where there is no I/O.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +15,17 @@ import polars as pl
 
 from planner.errors import ReportError
 from planner.reports import iostat_text, schema
-from planner.reports.iostat_text import KNOWN, RATES, USED, DiskLine, DiskReport, IostatRun, lengths, moments
+from planner.reports.iostat_text import (
+    KNOWN,
+    RATES,
+    USED,
+    DiskLine,
+    DiskReport,
+    IostatRun,
+    lengths,
+    moments,
+    over_midnight,
+)
 from planner.reports.lines import read_bytes, read_text
 from planner.reports.moments import clock
 from planner.results import Array
@@ -24,9 +34,16 @@ from planner.units import MILLISECOND, half_digit
 KINDS_OF_REQUEST: Final = {"r/s": "r_await", "w/s": "w_await", "d/s": "d_await", "f/s": "f_await"}
 DISK: Final = re.compile(r"dasd[a-z]{1,4}|ccw-0\.0\.([0-9a-f]{4})")  # the latter with -j PATH
 EXACT_BEFORE, EXACT_FROM = (4, 17), (6, 10)
-"""Kernels between these count a whole tick (10 ms on IBM Z) as busy for an I/O of any length: %util is too large."""
+"""Kernels between these count a whole tick as busy for an I/O of any length: %util is too large."""
+WHOLE_GAPS_FROM: Final = (5, 7)  # ticks between two events are counted where the later one is an end
+TICK: Final = 0.01  # of IBM Z [s]
+NINETY: Final = 1.645  # deviations to either side of 90 % of a normal distribution
 TIMES: Final = (
     "no times, or none with one meaning: expected what iostat -x -t prints, with S_TIME_FORMAT=ISO set"
+)
+DATES: Final = (
+    "the day may be the month: expected what sar -d prints with S_TIME_FORMAT=ISO set, or so many days in one file "
+    "that only one order fits"
 )
 
 
@@ -42,7 +59,10 @@ def read_iostat(path: Path | str, data: bytes | None = None) -> schema.Tables:
     path = Path(path)
     data = read_bytes(path) if data is None else data
     runs, notes = (_read_json if _begins_as_json(data) else iostat_text.read_runs)(path, data)
-    frames = [_run(path, run, k if len(runs) > 1 else 0, notes) for k, run in enumerate(runs, 1)]
+    times = _times(runs)
+    frames = [
+        _run(path, run, k if len(runs) > 1 else 0, times[k - 1], notes) for k, run in enumerate(runs, 1)
+    ]
     return schema.Tables(
         devices=schema.join(schema.DEVICES, frames),
         notes=tuple(dict.fromkeys(notes)),
@@ -50,18 +70,39 @@ def read_iostat(path: Path | str, data: bytes | None = None) -> schema.Tables:
     )
 
 
-def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFrame:
-    """Rows of one run, in order; `number` is 0 where it is the only one."""
+Times = tuple[list[datetime | None], list[datetime | None]]
+"""Of each report its moment, and what the clock showed."""
+
+
+def _times(runs: Sequence[IostatRun]) -> list[Times]:
+    """Times of each run; sar prints the date once in each, and what day and month are may show in one of them only."""
+    alone = [moments([report.time for report in run.reports]) for run in runs]
+    if not runs[0].of_sar:
+        return alone
+    begins, _ = moments([run.reports[0].time for run in runs])
+    found = []
+    for begin, (starts, clocks) in zip(begins, alone, strict=True):
+        shown = over_midnight(clocks)
+        first = shown[0]
+        if begin is None or first is None:
+            found.append((over_midnight(starts), shown))
+        else:
+            found.append(([now and begin + (now - first) for now in shown], shown))
+    return found
+
+
+def _run(path: Path, run: IostatRun, number: int, times: Times, notes: list[str]) -> pl.DataFrame:
+    """Rows of one run, in order, by its moments and clocks; `number` is 0 where it is the only one."""
     reports = run.reports
     if not any(report.rows for report in reports):
         problem = "no disks, or none that did I/O (iostat -z leaves out the others)"
         raise ReportError(path, f"{problem}; {WANTED}")
-    starts, clocks = moments([report.time for report in reports])
+    starts, clocks = times
     seconds = lengths(path, clocks, [report.line for report in reports])
     of = f" of {run.host}" if run.host else ""
     first = _first(path, run, of, notes)
     if None in starts:
-        notes.append(f"{path}: {TIMES}; the reports are in the order of the file")
+        notes.append(f"{path}: {DATES if run.of_sar else TIMES}; the reports are in the order of the file")
     every = [(k, row) for k, report in enumerate(reports) if k >= first for row in report.rows.values()]
     rows = [(k, row) for k, row in every if _plausible(path, row, notes)]
     known = [each for each in seconds if each is not None]
@@ -90,7 +131,8 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
     }
     for _, row in rows:
         _check(path, row, in_lines=run.in_lines)
-    numbers = _numbers([row.cells for _, row in rows], run.release)
+    length = np.array([intervals[k] for k, _ in rows], dtype=np.float64)
+    numbers = _numbers([row.cells for _, row in rows], run.release, length)
     return schema.frame(schema.DEVICES, data | numbers, len(rows))
 
 
@@ -120,8 +162,8 @@ def _plausible(path: Path, row: DiskLine, notes: list[str]) -> bool:
     return True
 
 
-def _numbers(cells: Sequence[Mapping[str, str]], release: str | None) -> dict[str, Any]:
-    """Rate, response time and utilization of each row, with what their digits leave open."""
+def _numbers(cells: Sequence[Mapping[str, str]], release: str | None, length: Array) -> dict[str, Any]:
+    """Rate, response time and utilization of each row, with what their digits and the kernel leave open."""
     rates = [_column(cells, rate, 1.0) for rate in KINDS_OF_REQUEST]
     awaits = [_column(cells, wait, MILLISECOND) for wait in KINDS_OF_REQUEST.values()]
     corners = [
@@ -137,8 +179,10 @@ def _numbers(cells: Sequence[Mapping[str, str]], release: str | None) -> dict[st
     rate = np.where(has_tps, _column(cells, "tps", 1.0), np.sum(rates, axis=0))
     response = np.where(has_await, _column(cells, "await", MILLISECOND), mixed)
     busy = np.minimum(_column(cells, "%util", 0.01), 1.0)
-    if not exact_utilization(release):
-        busy[0] = 0.0
+    if exact_utilization(release):
+        busy = _of_samples(busy, length)
+    else:
+        busy[0], busy[2] = 0.0, _most_used(busy[2], rate[0], release)
     numbers = {
         "io_rate": rate,
         "response": np.where(rate[1] > 0, response, np.nan),
@@ -150,9 +194,43 @@ def _numbers(cells: Sequence[Mapping[str, str]], release: str | None) -> dict[st
 
 def exact_utilization(release: str | None) -> bool:
     """Whether a kernel counts as busy only the time in which an I/O is under way."""
-    match = re.match(r"([0-9]{1,4})\.([0-9]{1,4})", release or "")
-    version = (int(match[1]), int(match[2])) if match else EXACT_BEFORE
+    version = _version(release)
     return version < EXACT_BEFORE or version >= EXACT_FROM
+
+
+def _version(release: str | None) -> tuple[int, int]:
+    match = re.match(r"([0-9]{1,4})\.([0-9]{1,4})", release or "")
+    return (int(match[1]), int(match[2])) if match else EXACT_BEFORE
+
+
+def _of_samples(busy: Array, length: Array) -> Array:
+    """Ends of a utilization that is counted right: at each tick a kernel sees whether an I/O is under way.
+
+    A share of n samples is within 90 % of its distribution between the ends of Wilson (1927).
+    """
+    n = np.where(np.isnan(length), np.inf, length / TICK)
+    spread = NINETY * np.sqrt(busy * (1.0 - busy) / n + (NINETY / (2.0 * n)) ** 2)
+    middle, whole = busy + NINETY**2 / (2.0 * n), 1.0 + NINETY**2 / n
+    ends = (middle - spread) / whole, busy, (middle + spread) / whole
+    return np.array([np.minimum(busy[0], ends[0][0]), busy[1], np.maximum(busy[2], ends[2][2])])
+
+
+def _most_used(busy: Array, rate: Array, release: str | None) -> Array:
+    """Share of the time for which I/Os may be under way where a kernel counts ticks with an event, begin or end.
+
+    Of a share U of the time, with events at random, 2 X / U in a second of it, ticks without one are lost: with the
+    tick t at most exp(-X t / U), since an I/O often begins as one ends. Kernels from 5.7 on lose ticks only before
+    those that begin, U / 2 exp(-2 X t / U). So the counted share is at least U (1 - exp(-X t / U)), or
+    U (1 - exp(-2 X t / U) / 2), which grow with U; solved by halves.
+    """
+    low, high = np.minimum(busy, 1.0), np.ones(busy.shape)
+    for _ in range(40):
+        used = (low + high) / 2.0
+        events = rate * TICK / np.maximum(used, TICK**2)
+        kept = np.exp(-2.0 * events) / 2.0 if _version(release) >= WHOLE_GAPS_FROM else np.exp(-events)
+        above = used * (1.0 - kept) > busy
+        low, high = np.where(above, low, used), np.where(above, used, high)
+    return high
 
 
 def _check(path: Path, row: DiskLine, *, in_lines: bool) -> None:

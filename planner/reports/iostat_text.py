@@ -27,11 +27,15 @@ _QUOTED: Final = re.compile(rb"^(?:[>#] ?)+", re.MULTILINE)  # by a mail, or in 
 _OF_PCP: Final = re.compile(rb"^# (?:Timestamp +)?Device .*\n[^#\n]", re.MULTILINE)
 # Of pcp iostat -t, in each row.
 _STAMP: Final = re.compile(r"\w{3} \w{3} [ 0-9][0-9] [0-9:]{8} [0-9]{4}(?= )")
-_CLOCK: Final = re.compile(r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?: [AP]M)?(?= )")  # of sar, in each row and heading
-_OF_SAR: Final = re.compile(rf"^{_CLOCK.pattern} +DEV +tps ", re.MULTILINE)
-_MINOR: Final = re.compile(
-    r"dev94-([0-9]{1,6})(?= )"
-)  # of the disks of the DASD driver, four minor numbers each
+# Of sar, in each row and heading.
+_CLOCK: Final = re.compile(
+    r"(?:[上下]午)?[0-9]{1,2}[:.时時][0-9]{2}[:.分][0-9]{2}秒?(?: {1,2}[AaPp]\.?[Mm]\.?)?(?= )"
+)
+_OF_SAR: Final = re.compile(rf"^{_CLOCK.pattern} +(?:DEV +tps .*|tps .* DEV)$", re.MULTILINE)
+_OF_SYSSTAT: Final = re.compile(rf"\s*Linux \S+ \([^)\n]*\).*\n\s*{_CLOCK.pattern}")
+_DEV: Final = re.compile(r" +DEV(?= +tps )| DEV$")  # the last heading with -p of release 12 and -h
+# Of the disks of the DASD driver, four minor numbers each.
+_MINOR: Final = re.compile(r"(?<= )dev94-([0-9]{1,6})(?= |$)")
 _NUMBER: Final = re.compile(r"[0-9]{1,30}(?:[.,][0-9]{1,4})?")
 _UNIT: Final = re.compile(r"(?P<number>[0-9]{1,30}(?:[.,][0-9]{1,4})?)[kMGTP%]?")
 _OTHERS: Final = {
@@ -94,7 +98,7 @@ def is_text(head: bytes) -> bool:
     lines = [line.split() for line in text.splitlines()]
     return (
         any(_heading(words) or words[:1] == ["avg-cpu:"] for words in lines)
-        or bool(_OF_SAR.search(text))
+        or bool(_OF_SAR.search(text) or _OF_SYSSTAT.match(text))
         or (_other(text) is not None and "," not in text.partition("\n")[0])
     )
 
@@ -119,6 +123,8 @@ def _other(text: str) -> str | None:
 def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     """Read all runs of a file, and notes on what else it holds."""
     text = read_text(path, _bare(data), WANTED)
+    if _OF_SYSSTAT.match(text) and not _OF_SAR.search(text):
+        raise ReportError(path, "tables of sar without that of the disks; expected what sar -d prints")
     reader = _TextReader(
         path, text, of_pcp=_OF_PCP.search(data) is not None, of_sar=bool(_OF_SAR.search(text))
     )
@@ -199,7 +205,7 @@ class _TextReader:
             last = self.runs[-1] if self.runs else IostatRun()
             self.runs.append(IostatRun(last.host, last.release, of_sar=True))
             self.fresh = True
-        heading = re.match(r" +DEV(?= )", rest)
+        heading = _DEV.search(rest) if "tps" in rest else None
         if heading and (not self.runs or not self.runs[-1].reports):
             self.time = time
             self._without_table(number)
@@ -208,7 +214,11 @@ class _TextReader:
             self.time = time
             named = _MINOR.sub(lambda minor: _disk_of(int(minor[1])), rest)
             return " " * match.end() + named
-        return " " * (match.end() + heading.end() - 6) + "Device" + rest[heading.end() :] if heading else ""
+        return (
+            " " * match.end() + _DEV.sub(lambda name: f" {'Device':>{len(name[0]) - 1}}", rest)
+            if heading
+            else ""
+        )
 
     def _close(self) -> None:
         if self.alone is not None:
@@ -450,6 +460,15 @@ def _clocks(parts: Sequence[DateParts]) -> list[datetime | None]:
     return found
 
 
+def over_midnight(moments: Sequence[datetime | None]) -> list[datetime | None]:
+    """Times of one run of sar, which prints the date once: a clock that turns back by half a day shows the next day."""
+    found, days = list[datetime | None](), 0
+    for before, now in pairwise((None, *moments)):
+        days += before is not None and now is not None and before - now >= DAY / 2
+        found.append(now and now + days * DAY)
+    return found
+
+
 def lengths(path: Path, clocks: Sequence[datetime | None], lines: Sequence[int]) -> list[float | None]:
     """Length of each interval [s], from one report to the next; None for the first, and where there are no times."""
     found: list[float | None] = [None] * len(clocks)
@@ -462,6 +481,7 @@ def lengths(path: Path, clocks: Sequence[datetime | None], lines: Sequence[int])
             raise ReportError(path, problem, line=lines[k])
         found[k] = length = (now - before).total_seconds()
         if length <= 0:
-            problem = f"report {k + 1} at {now} follows one at {before}: expected reports in order of time"
+            order = "reports in order of time; with TZ=UTC they are, where a clock was set back"
+            problem = f"report {k + 1} at {now} follows one at {before}: expected {order}"
             raise ReportError(path, problem, line=lines[k])
     return found

@@ -19,6 +19,7 @@ from planner.measurements.read import read
 from planner.sizing import aliases
 from planner.sizing import aliases_of_runs as answer_to
 from tests.checkout import ROOT
+from tests.demand import simulation
 
 TICK = 0.01  # s, of Linux on IBM Z
 
@@ -136,6 +137,62 @@ class TestLaw:
             )
             assert 0 < found.low[0] <= found.value[0] <= found.high[0] <= response
             assert rate * found.high[0] <= (1 + aliases) * (1 + 1e-9)
+
+
+def wait_of_batches(devices: int, used: float, batch: float, states: int = 4000) -> float:
+    """Mean wait in M^X/M/c with geometric batches, in service times: its states, by flows up and down between two."""
+    more, arrivals = 1.0 - 1.0 / batch, devices * used / batch
+    shares, flow = [1.0], 1.0  # of the states below: with how many of a batch that comes there it goes above
+    for n in range(1, states):
+        shares.append(arrivals * flow / min(n, devices))
+        flow = flow * more + shares[-1]
+    present = np.array(shares) / sum(shares)
+    return float(np.arange(states) @ present) / (devices * used) - 1.0
+
+
+class TestSeveralDevices:
+    @pytest.mark.parametrize("devices", [1, 2, 3, 6, 10])
+    def test_ends_are_near_batches_on_several_devices(self, devices: int) -> None:
+        """The value within 5 % of M/M/c; the lower end no higher than with batches of three, and near it where busy."""
+        for used in (0.05, 0.2, 0.4, 0.6, 0.8, 0.9):
+            nothing, rate = exactly(np.nan), exactly(devices * used / 0.001)
+            for batch in (1.0, BUNCHED):
+                response = exactly(0.001 * (1.0 + wait_of_batches(devices, used, batch)))
+                found = service_bracket(rate, response, nothing, aliases=devices - 1, shared=devices - 1)
+                if batch == 1.0:
+                    assert found.value[0] == pytest.approx(0.001, rel=0.05 if devices > 1 else 1e-9)
+                else:
+                    assert 0.73e-3 < found.low[0] <= 0.001 * (1 + 1e-9)
+                    assert devices == 1 or used < 0.8 or found.low[0] > 0.95e-3
+
+    @pytest.mark.parametrize(("seed", "volumes", "shared"), [(1, 12, 5), (2, 6, 3), (3, 16, 6)])
+    def test_the_value_is_near_the_service_time_of_volumes_that_share_aliases(
+        self, seed: int, volumes: int, shared: int, tmp_path: Path
+    ) -> None:
+        """By an event simulation: as if each had only its part of the aliases, it was 6 to 20 % too short."""
+        busy = np.linspace(0.1, 0.5, volumes)
+        parts = np.array([[simulation.POISSON, load, 0.0, 0.0, 0.0] for load in busy / 0.001])
+        services, owner = np.full(volumes, 0.001), np.arange(volumes)
+        found = simulation.simulate(parts, owner, services, 1.0, 0.0, 0.0, shared, 100_000, seed)
+        lines = [
+            f"dasd{chr(97 + k)} {rate:.2f} 0.00 1.00 1.00 {(service + wait) * 1e3:.2f} 0.00 1.20 99.00"
+            for k, (rate, service, _, wait) in enumerate(found.T)
+        ]
+        (tmp_path / "uids").write_text(
+            "Bus-ID     Name     UID\n" + "".join(
+                f"0.0.c2{k:02x}   {name:9}IBM.750000000TH031.c280.{unit}\n"
+                for k, (name, unit) in enumerate(
+                    [(f"dasd{chr(97 + v)}", f"{v:02x}") for v in range(volumes)] + [("alias", "xx")] * shared
+                )
+            )
+        )  # fmt: skip
+        head = iostat("1.00", "1.00", "1.00").decode().split("dasda")[0]
+        (tmp_path / "io").write_text(head + "\n".join(lines) + "\n\n")
+        ((pool,), _) = pool_runs(intervals(read(tmp_path / "io", tmp_path / "uids"))[-1])
+        assert pool.run is not None
+        mean = float(pool.run.io_rate.value @ pool.run.service.value / pool.run.io_rate.value.sum())
+        assert mean == pytest.approx(0.001, rel=0.05)
+        assert all(end.service.value.mean() < 0.001 * 1.02 for end in pool.run.ends[:1])
 
 
 def iostat(rate: str, wait: str, util: str, release: str = "5.14.0", name: str = "dasda") -> bytes:
