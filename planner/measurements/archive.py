@@ -71,7 +71,10 @@ def stored(table: str, frame: pl.DataFrame) -> pl.DataFrame:
 def restored(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Make the rows of files rows of the schema again."""
     numbers, types = schema.numbers_of(TABLES[table]), schema.dtypes(TABLES[table])
-    low = [(pl.col(name) - pl.col(f"{name}{DOWN}")).clip(0.0).alias(f"{name}_low") for name in numbers]
+    low = []
+    for name in numbers:  # an end at 0 is there again, not what rounding left of its distance
+        end = pl.col(name) - pl.col(f"{name}{DOWN}")
+        low.append(pl.when(end < 10.0**-DIGITS).then(0.0).otherwise(end).alias(f"{name}_low"))
     high = [(pl.col(name) + pl.col(f"{name}{UP}")).alias(f"{name}_high") for name in numbers]
     kinds = [pl.col(KIND).cast(types[KIND])] if KIND in types else []
     return frame.with_columns(*low, *high, *kinds).select(*types)

@@ -71,6 +71,16 @@ def test_what_was_read_comes_back_to_the_last_bit(archive: Path) -> None:
         assert_frame_equal(rows(archive, table).sort(key), frame.sort(key), check_exact=True)
 
 
+def test_an_end_at_zero_comes_back_as_zero(archive: Path) -> None:
+    """What rounding left of it was a service time of 1e-16 ms that had been proven, and a range up to 255 aliases."""
+    rows_of = {f"{k:02d}:10:00": f"{k / 997:.4f}" for k in range(1, 24)}
+    lines = [f"{time} dev94-0 60.0 1.06 {100 * float(busy):.2f}" for time, busy in rows_of.items()]
+    head = "Linux 5.14.0 (lnx1) 2026-03-24\n\n00:10:00 DEV tps await %util"
+    text = "\n".join([head, *lines, ""]).encode()
+    collect([text], archive)
+    assert set(read(text).devices["utilization_low"]) == {0.0} == set(rows(archive)["utilization_low"])
+
+
 @pytest.mark.long
 def test_a_file_twice_adds_nothing(archive: Path) -> None:
     collect(ALL, archive)
