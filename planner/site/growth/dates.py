@@ -118,7 +118,7 @@ def seasonal_days(future: Future, series: int, limit: Array, weekday: int, horiz
     """The same of one series with a season, day by day, in days after the last; (draws,)."""
     fit, last = future.fit.pick(np.array([series])), int(future.last[series])
     one = replace(future, level=future.level[[series]].T, slope=future.slope[[series]].T)  # (draws, 1)
-    limit, best = limit * fit.season_on(last)[0], np.full(limit.shape, NEVER)
+    limit, best = limit * fit.season_on(last)[0], np.full(future.level[series].shape, NEVER)
     for begin in range(0, horizon + 1, 366):
         ahead = np.arange(begin, min(begin + 366, horizon + 1))
         grown = np.maximum(one.grown(ahead.astype(float)), 0.0) * fit.week[0][:, (weekday + ahead) % 7]

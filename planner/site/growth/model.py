@@ -31,7 +31,7 @@ EVERY: Final = 5  # days, on any weekday in turn, from one possible bend to the 
 TWO_YEARS: Final = (
     730  # days from the first measured one to the last: fewer cannot tell a season from a trend
 )
-HARMONICS: Final = (1, 2, 3, 4, 6, 8, 12, 16)  # of a year that a season may have
+HARMONICS: Final = (1, 2, 4, 8, 16)  # of a year that a season may have
 LEAST_SEASON: Final = 0.05
 ROUNDS: Final = 14  # of looking for changes; twice as many where a season makes them begin anew
 DRIFT: Final = 0.5  # a year, of the factor of a weekday less busy than the busiest: standard deviation
@@ -595,7 +595,7 @@ def month_gains(state: SeriesState, model: Linear, solved: Solved, white: Array,
 def season_gains(state: SeriesState, none: Array) -> Array:
     """Each number of harmonics above what there is, where two years were measured; (series, numbers)."""
     gains = np.full((len(none), len(HARMONICS)), -np.inf)
-    long = np.flatnonzero(state.long)
+    long = np.flatnonzero(state.long & (state.harmonics < HARMONICS[-1]))
     part = state.pick(long)
     for index, number in enumerate(HARMONICS if long.size else ()):
         trial = replace(part, harmonics=np.full(long.size, number))
