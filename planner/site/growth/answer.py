@@ -99,11 +99,11 @@ class Growth(Answer):
             )
         found += [f"From {day} on the load is {signed(factor - 1)}." for day, factor in self.events]
         found += notes_on_changes(self.limits)
+        found += notes_on_seasons(self.limits)
         found += notes_on_days(self.limits)
-        span = max((each.days for each in self.limits), default=0)
         if len(loads(self.limits)) > MOST_LOADS:
             found.append("Levels, level shifts and patterns of all loads are in --json.")
-        if any(each.trend is not None for each in self.limits) and span < 2 * YEAR:
+        if any(each.trend is not None and not each.long for each in self.limits):
             found.append("Less than two years cannot tell a yearly season from a trend.")
         return tuple(found)
 
@@ -359,6 +359,28 @@ def notes_on_changes(limits: Sequence[Limit]) -> list[str]:
             f"{counted(more, 'more load')} changed {'its' if more == 1 else 'their'} trend: see --json."
         )
     return found
+
+
+def notes_on_seasons(limits: Sequence[Limit]) -> list[str]:
+    """When in the year loads are highest and lowest."""
+    each_load = [each for each in loads(limits) if each.season]
+    found = [
+        f"{each.grows.name} has a yearly season: highest about {it.busiest:%m-%d} ({_change(it.high)}), "
+        f"lowest about {it.quietest:%m-%d} ({_change(it.low)})."
+        for each in each_load[:NAMED]
+        if (it := each.season)
+    ]
+    more = len(each_load) - NAMED
+    if more > 0:
+        found.append(
+            f"{counted(more, 'more load')} {'has' if more == 1 else 'have'} a yearly season: see --json."
+        )
+    return found
+
+
+def _change(share: Interval) -> str:
+    low, value, high = ends(share * 100, 1)
+    return f"{'+' if share.value > 0 else ''}{value} %; 90 %: {low} % to {high} %"
 
 
 def notes_on_days(limits: Sequence[Limit], correlated: float = 0.7) -> list[str]:

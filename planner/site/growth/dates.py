@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final, Literal
 
@@ -16,7 +16,7 @@ from planner.interval import Interval
 from planner.quantity import column
 from planner.results import Array, Integers
 from planner.site.growth.draws import TrendDraws, fit_days, short_fit
-from planner.site.growth.model import TINY, YEAR
+from planner.site.growth.model import TINY, TWO_YEARS, YEAR
 from planner.site.series import Daily, SeriesLabel
 from planner.units import MOST_BARE_SHARE, is_number
 
@@ -25,11 +25,11 @@ NEVER = np.inf
 
 @dataclass(frozen=True, slots=True)
 class Future:
-    """The busy-day level of each draw from the last measured day on, as a line or compounding."""
+    """The busy-day level of each draw from the last measured day on, as a line or compounding, times the season."""
 
-    level: Array  # (series, draws) on the last measured day
-    slope: Array  # (series, draws) a day; unused where it compounds
-    last: Integers  # (series,)
+    level: Array  # (series, draws) on the last measured day, in its season
+    slope: Array  # (series, draws) a day, in the season of that day; unused where it compounds
+    fit: TrendDraws
     rate: float | None  # growth a year that compounds
     events: tuple[tuple[int, float], ...]  # day and factor, in order of time
 
@@ -37,7 +37,13 @@ class Future:
     def of(fit: TrendDraws, rate: float | None, events: Sequence[tuple[int, float]]) -> Future:
         """Continue a fit."""
         times, _ = fit.shifted
-        return Future(fit.level(fit.last), fit.slope * times / YEAR, fit.last, rate, tuple(sorted(events)))
+        slope = fit.slope * times / YEAR * fit.season_on(fit.last)
+        return Future(fit.level(fit.last), slope, fit, rate, tuple(sorted(events)))
+
+    @property
+    def last(self) -> Integers:
+        """Last measured day; (series,)."""
+        return self.fit.last
 
     def factor(self, day: Integers | Array) -> Array:
         """What the events until a day multiply the level by."""
@@ -47,7 +53,7 @@ class Future:
         return found
 
     def grown(self, ahead: Array) -> Array:
-        """Level a number of days after the last, without events; `ahead` (series, draws) or broadcast to it."""
+        """Level after some days, without events and in the season of the last; `ahead` (series, draws) or like it."""
         if self.rate is None:
             return self.level + self.slope * ahead
         return self.level * (1 + self.rate) ** (ahead / YEAR)
@@ -55,7 +61,14 @@ class Future:
     def at(self, ahead: int) -> Array:
         """Level a number of days after the last; (series, draws)."""
         grown = np.maximum(self.grown(np.array(float(ahead))), 0.0)
-        return np.asarray(grown * self.factor(self.last + ahead)[:, None])
+        season = self.fit.season_on(self.last + ahead) / self.fit.season_on(self.last)
+        return np.asarray(grown * season * self.factor(self.last + ahead)[:, None])
+
+    def highest(self, ahead: int) -> Array:
+        """The same in the busiest season of the year until then; (series, draws)."""
+        back = range(0, 365, 5) if self.fit.seasonal.any() else (0,)
+        most = np.max([self.fit.season_on(self.last + ahead - days) for days in back], axis=0)
+        return np.asarray(self.at(ahead) * (most / self.fit.season_on(self.last + ahead)))
 
     @property
     def own(self) -> Array:
@@ -96,7 +109,24 @@ def passing_days(fit: TrendDraws, future: Future, limit: Array, weekday: Integer
         value = np.stack([future.grown(day[:, :, k]) for k in range(7)], axis=2) * times * fit.week
         fits = (value > limit[:, :, None]) & (day < end[:, None, None])
         best = np.minimum(best, np.where(fits, day, NEVER).min(axis=2))
+    for k in np.flatnonzero(fit.seasonal).tolist():
+        best[k] = seasonal_days(future, k, limit[k], int(weekday[k]), horizon)
     return best + future.last[:, None]
+
+
+def seasonal_days(future: Future, series: int, limit: Array, weekday: int, horizon: int) -> Array:
+    """The same of one series with a season, day by day, in days after the last; (draws,)."""
+    fit, last = future.fit.pick(np.array([series])), int(future.last[series])
+    one = replace(future, level=future.level[[series]].T, slope=future.slope[[series]].T)  # (draws, 1)
+    limit, best = limit * fit.season_on(last)[0], np.full(future.level[series].shape, NEVER)
+    for begin in range(0, horizon + 1, 366):
+        ahead = np.arange(begin, min(begin + 366, horizon + 1))
+        grown = np.maximum(one.grown(ahead.astype(float)), 0.0) * fit.week[0][:, (weekday + ahead) % 7]
+        above = grown * fit.season_path(0, last + ahead) * future.factor(last + ahead) > limit[:, None]
+        best = np.minimum(best, np.where(above.any(axis=1), ahead[np.argmax(above, axis=1)], NEVER))
+        if np.isfinite(best).all():
+            break
+    return best
 
 
 def passed_days(fit: TrendDraws, series: int, limit: Array, weekday_of_first: int) -> Array:
@@ -226,6 +256,16 @@ class TrendChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Season:
+    """Busiest and quietest day of the year after the last one, and the level on them as a share of the year's, 90 %."""
+
+    busiest: date
+    high: Interval
+    quietest: date
+    low: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
     """What one series will do to its limit."""
 
@@ -238,18 +278,24 @@ class Limit:
     limit: float | None  # where it ends, in the same unit
     load: float  # load at which it ends, in the unit of the load; inf where none within reach is too much
     grows: SeriesLabel  # the load that grows; what the limit is of, where that is the load itself
-    reached: date | None  # first day on which level times weekly pattern passes the limit
+    reached: date | None  # first day on which level times weekly pattern and season passes the limit
     reached_low: date | None
     reached_high: date | None
     verdict: Verdict | None  # "already", "within horizon", "not within horizon", "too few days"
     levels: tuple[Interval, ...]  # busy-day level of the load 90, 180 and 365 days after the last one, 90 %
     needs: tuple[Interval, ...]  # `now` with its range, then by these days, where that is not the load itself
     week: tuple[float, ...]  # factor of each weekday from Monday on, at most 1; nan where none was measured
+    season: Season | None  # yearly
     month_end: tuple[str, Interval] | None  # which days about a month end differ, and by which factor
     shifts: tuple[Shift, ...]  # level shifts, in order of time
     change: TrendChange | None  # where the trend was another before
     unlike: tuple[date, ...]  # days unlike all others (holidays, outages), left out of the fit
     correlation: float  # of the noise of one day with that of the next
+
+    @property
+    def long(self) -> bool:
+        """Whether two years were measured, so that a season can be told from a trend."""
+        return (self.last - self.first).days + 1 >= TWO_YEARS
 
 
 def iso(day: date | None) -> str | None:
@@ -269,6 +315,11 @@ DETAILS: Final = (
     *(column(name, of=f"grows.{name}") for name in ("system", "what")),
     column("first_day", of=lambda each: iso(each.first)), column("last_day", of=lambda each: iso(each.last)),
     column("days"), column("week", of=lambda each: list(each.week)),
+    column("season_busiest_date", of=lambda each: each.season and iso(each.season.busiest)),
+    column("season_quietest_date", of=lambda each: each.season and iso(each.season.quietest)),
+    *(column(f"season_{name}{end}", of=f"season.{share}.{field}")
+      for name, share in (("busiest", "high"), ("quietest", "low"))
+      for end, field in (("", "value"), ("_low", "low"), ("_high", "high"))),
     column("month_end", of=lambda each: each.month_end and each.month_end[0]),
     column("month_end_factor", of=lambda each: each.month_end and each.month_end[1].value),
     column("month_end_low", of=lambda each: each.month_end and each.month_end[1].low),
@@ -353,13 +404,14 @@ def answers(
     dates = _dates(daily, fit, future, goals, now, horizon)
     slope = fit.slope * fit.shifted[0]
     steps = quantiles(slope, ENDS)
+    base = _without_tiny(np.median(future.level / fit.season_on(fit.last), axis=1))  # of the year about now
     line = np.maximum(fit.first_level, future.own)  # its higher end
     low_share, _, high_share = quantiles(slope / line, ENDS)
     ahead = [_without_tiny(quantiles(future.at(step), ENDS)) for step in AHEAD]
     found = []
     for k, goal in enumerate(goals):
         fitted = fit.measured[k] >= FEWEST_DAYS and fit.fitted[k]
-        trend = Interval(*(steps[:, k] / now[k])) if fitted and now[k] > 0 else None
+        trend = Interval(*(steps[:, k] / base[k])) if fitted and base[k] > 0 else None
         few = future.rate is None and (not fitted or high_share[k] - low_share[k] > 2 * MOST_DOUBT)
         idle = fit.measured[k] >= FEWEST_DAYS and np.nanmax(daily.values[k]) == 0
         verdict = _verdict(goal.load.value, now[k], few and not idle, dates[1, k])
@@ -373,10 +425,10 @@ def answers(
                 reached=middle, reached_low=low, reached_high=high, verdict=verdict,
                 levels=() if few else tuple(Interval(*(float(end) for end in level[:, k])) for level in ahead),
                 needs=goal.needs[:1] if few else goal.needs,
-                week=_week(daily, fit, k),
+                week=_week(daily, fit, k), season=_season(daily, fit, k),
                 month_end=None if fit.month_form[k] < 0
                 else (MONTH_ENDS[int(fit.month_form[k])], _interval(fit.month[k])),
-                shifts=_shifts(daily, fit, k), change=_change(daily, fit, k, float(now[k])) if trend else None,
+                shifts=_shifts(daily, fit, k), change=_change(daily, fit, k, float(base[k])) if trend else None,
                 unlike=tuple(daily.day(day) for day in fit.pulses[k]),
                 correlation=float(fit.phi[k]),
             )
@@ -388,6 +440,19 @@ def _week(daily: Daily, fit: TrendDraws, k: int) -> tuple[float, ...]:
     known = {daily.day(int(day)).weekday() for day in np.flatnonzero(np.isfinite(daily.values[k]))}
     factors = np.minimum(fit.week[k].mean(axis=0), 1.0).tolist()
     return tuple(factor if day in known else math.nan for day, factor in enumerate(factors))
+
+
+def _season(daily: Daily, fit: TrendDraws, k: int) -> Season | None:
+    """Where the mean of the draws is highest and lowest."""
+    if not fit.seasonal[k]:
+        return None
+    days = fit.last[k] + 1 + np.arange(365)
+    path = fit.season_path(k, days)
+    high, low = int(path.mean(axis=0).argmax()), int(path.mean(axis=0).argmin())
+    return Season(
+        busiest=daily.day(int(days[high])), high=_interval(path[:, high] - 1),
+        quietest=daily.day(int(days[low])), low=_interval(path[:, low] - 1),
+    )  # fmt: skip
 
 
 def _without_tiny(levels: Array) -> Array:
@@ -450,7 +515,7 @@ def _shifts(daily: Daily, fit: TrendDraws, series: int) -> tuple[Shift, ...]:
     least = 0.01 * float(np.median(np.abs(fit.first_level[series])))
     for day, draws in sorted(days.items()):
         reach = 0 if draws.all() else 7  # a doubtful one may lie some days off
-        before, after = fit.path(series, np.array([day - 1 - reach, day + reach]))[draws].T
+        before, after = fit.line(series, np.array([day - 1 - reach, day + reach]))[draws].T
         found.append(
             Shift(day=daily.day(day), size=_interval(np.maximum(after, 0.0) / np.maximum(before, least) - 1))
         )

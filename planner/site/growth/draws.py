@@ -15,7 +15,9 @@ from planner.results import Array, Flags, Integers
 from planner.site.growth.model import (
     BUSY,
     EVERY,
+    HARMONICS,
     LEAST_FACTOR,
+    LEAST_SEASON,
     PHIS,
     PRIORS,
     SPELLS,
@@ -33,6 +35,7 @@ from planner.site.growth.model import (
     start,
     step_candidates,
     step_products,
+    waves_of,
 )
 
 
@@ -55,6 +58,7 @@ class TrendDraws:
     pulses: tuple[tuple[int, ...], ...]  # days unlike the others
     month_form: Integers  # (series,) -1: none
     month: Array  # (series, draws) factor
+    season: Array  # (series, draws, waves) coefficients of the harmonics of the year; 0 where none
     phi: Array  # (series,) mean
     fitted: Flags  # (series,) False where only the level is known
 
@@ -85,13 +89,33 @@ class TrendDraws:
         )
 
     def level(self, day: Integers | float) -> Array:
-        """Draws of the busy-day level on a day on or after the last; (series, draws)."""
+        """Draws of the busy-day level on a day on or after the last, in its season; (series, draws)."""
         times, plus = self.shifted
         years = (np.asarray(day) - self.first)[:, None] / YEAR
-        return (self.first_level + self.slope * years - self.bend * self.bend_years) * times + plus
+        line = (self.first_level + self.slope * years - self.bend * self.bend_years) * times + plus
+        return line * self.season_on(day)
+
+    def season_on(self, day: Integers | float) -> Array:
+        """Factor of the season on a day of each series; (series, draws)."""
+        waves = waves_of(np.broadcast_to(day, self.first.shape), self.season.shape[2])
+        return np.asarray(np.maximum(1 + (self.season * waves[:, None]).sum(axis=2), LEAST_SEASON))
+
+    def season_path(self, series: int, days: Integers) -> Array:
+        """Factor of the season of one series on many days; (draws, days)."""
+        waves = waves_of(days, self.season.shape[2])
+        return np.asarray(np.maximum(1 + self.season[series] @ waves.T, LEAST_SEASON))
+
+    @property
+    def seasonal(self) -> Flags:
+        """(series,) whether there is a season."""
+        return np.asarray(self.season.any(axis=(1, 2)))
 
     def path(self, series: int, days: Integers) -> Array:
-        """Draws of the busy-day level of one series on many days; (draws, days)."""
+        """Draws of the busy-day level of one series on many days, in its season; (draws, days)."""
+        return self.line(series, days) * self.season_path(series, days)
+
+    def line(self, series: int, days: Integers) -> Array:
+        """The same without the season."""
         size = np.zeros((self.slope.shape[1], days.size))
         for index in range(self.shift_day.shape[2]):
             day = self.shift_day[series, :, index, None]
@@ -159,7 +183,9 @@ def draw_form(
         added, middle + sigma * generator.standard_normal(added.shape) / np.sqrt(precision), 0.0
     )
     turned = (covariance[phi, row] @ base[..., None])[..., 0]
-    normal = generator.standard_normal((series, count, size))
+    waves = state.waves  # with random numbers of their own: those of other series stay
+    normals = [(generator, size - waves), (generator.spawn(1)[0], waves)]
+    normal = np.concatenate([each.standard_normal((series, count, some)) for each, some in normals], axis=2)
     drawn = mean - turned * size_of[:, :, None] + sigma[:, :, None] * (root @ normal[..., None])[..., 0]
     level = np.maximum(drawn[:, :, 0], LEAST_FACTOR)
     sizes = np.full((series, count, STEPS + 1), 0.0)
@@ -170,6 +196,10 @@ def draw_form(
         dates[k, :, :many] = certain
     sizes[:, :, -1], dates[:, :, -1] = np.where(bent, 0.0, size_of), np.where(added & ~bent, place, -1)
     bend = np.where(bent, size_of, 0.0)
+    season = np.zeros((series, count, 2 * HARMONICS[-1]))
+    season[:, :, :waves] = np.where(
+        np.arange(waves) // 2 < state.harmonics[:, None, None], drawn[:, :, size - waves :], 0
+    )
     day_of_bend = np.where(bent, EVERY * (place - days), 0)
     result = {
         "first_level": level,
@@ -181,6 +211,7 @@ def draw_form(
         "shift_size": sizes / level[:, :, None],
         "week": 1 + drawn[:, :, 2:9],
         "month": np.where(state.month_form[:, None] >= 0, 1 + drawn[:, :, 9], 1.0),
+        "season": season,
         "phi": PHIS[phi],
     }
     return result, total
@@ -262,6 +293,7 @@ def fit_some(part: SomeSeries) -> TrendDraws:
         first=np.argmax(measured, axis=1), last=values.shape[1] - 1 - np.argmax(measured[:, ::-1], axis=1),
         measured=state.there.sum(axis=1), steps=tuple(tuple(each) for each in state.steps),
         pulses=tuple(tuple(each) for each in state.pulses), month_form=state.month_form, month=drawn["month"],
+        season=drawn["season"],
         phi=drawn["phi"].mean(axis=1), fitted=np.ones(len(values), dtype=bool),
     )  # fmt: skip
 
@@ -284,6 +316,7 @@ def short_fit(values: Array, weekday: Integers, draws: int) -> TrendDraws:
         shift_size=np.zeros((series, draws, STEPS + 1)), week=np.ones((series, draws, 7)),
         first=np.argmax(measured, axis=1), last=days - 1 - np.argmax(measured[:, ::-1], axis=1),
         measured=measured.sum(axis=1), steps=((),) * series, pulses=((),) * series,
-        month_form=np.full(series, -1), month=np.ones((series, draws)), phi=np.full(series, np.nan),
+        month_form=np.full(series, -1), month=np.ones((series, draws)),
+        season=np.zeros((series, draws, 2 * HARMONICS[-1])), phi=np.full(series, np.nan),
         fitted=np.zeros(series, dtype=bool),
     )  # fmt: skip

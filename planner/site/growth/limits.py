@@ -80,7 +80,8 @@ def site_growth(
     daily = aligned([(each.measured, each.first, each.levels) for each in series], notes)
     fit = fitted(daily, workers)
     future = future_of(daily, fit, rate, events)
-    reach, *ahead = (future.at(step) / future.own for step in (horizon, *AHEAD))  # times the level of today
+    reach = future.highest(horizon) / future.own  # times the level of today
+    ahead = [future.at(step) / future.own for step in AHEAD]
     level = np.median(future.level, axis=1)
     larger = math.prod(max(factor, 1) for _, factor in events)
     goals: list[Goal] = []

@@ -1,7 +1,7 @@
 """The linear model of daily series under autoregressive noise: its posterior, and the structure found step by step.
 
-The busy-hour level of a day is ``level(t) * week(weekday) * month_end``, ``level`` a straight line with steps. The
-product is linearized about the last estimate and fitted by generalized least squares.
+The busy-hour level of a day is ``level(t) * season(t) * week(weekday) * month_end``, ``level`` a straight line with
+steps. The product is linearized about the last estimate and fitted by generalized least squares.
 """
 
 from __future__ import annotations
@@ -28,6 +28,12 @@ COARSE: Final = slice(2, None, 3)  # of `PHIS`, where the likeliest one is enoug
 SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of busy weekdays: standard deviations
 SPELLS: Final = (2, 3, 4, 6, 8, 11, 15)  # days in a row that may be unlike the others: bridge days, year ends
 EVERY: Final = 5  # days, on any weekday in turn, from one possible bend to the next
+TWO_YEARS: Final = (
+    730  # days from the first measured one to the last: fewer cannot tell a season from a trend
+)
+HARMONICS: Final = (1, 2, 4, 8, 16)  # of a year that a season may have
+LEAST_SEASON: Final = 0.05
+ROUNDS: Final = 14  # of looking for changes; twice as many where a season makes them begin anew
 DRIFT: Final = 0.5  # a year, of the factor of a weekday less busy than the busiest: standard deviation
 
 
@@ -45,6 +51,9 @@ PRIORS: Final = {
     "spell": ChangePrior(1 / 5000, 0.5),  # such days in a row, of each length
     "bend": ChangePrior(EVERY / 10000, 0.3),  # growth that stops or changes, by levels a year
     "month": ChangePrior(1 / 20, 0.3),  # each form of a month end, once for a series
+    "season": ChangePrior(
+        1 / 20, 0.2
+    ),  # each number of harmonics; the size of the first, the others' in inverse order
 }
 
 
@@ -66,6 +75,9 @@ class SeriesState:
     busy: Flags  # (series, 7) weekdays that are about as busy as the busiest
     spread: Array  # (series,) standard deviation among these
     form: Integers  # (series,) of the noise
+    long: Flags  # (series,) whether two years were measured
+    harmonics: Integers  # (series,) of the yearly season; 0: none
+    season: Array  # (series, days) factor
     steps: list[list[int]] = field(default_factory=list)
     pulses: list[list[int]] = field(default_factory=list)
 
@@ -84,6 +96,11 @@ class SeriesState:
             self.steps[k], self.pulses[k] = other.steps[index], other.pulses[index]
 
     @property
+    def waves(self) -> int:
+        """Columns of the season, the last ones of the model."""
+        return 2 * int(self.harmonics.max(initial=0))
+
+    @property
     def factor(self) -> Array:
         """Weekly pattern times month end on each day."""
         return self.week[:, self.weekday] * np.where(self.in_month_end, self.month[:, None], 1.0)
@@ -98,13 +115,13 @@ class SeriesState:
     def noise(self) -> Array:
         """What the noise of a day is not in proportion to: the rows are multiplied by it."""
         form, factor = self.form[:, None], self.factor
-        return np.where(form == 0, 1.0, np.where(form == 1, factor, factor * self.level))
+        return np.where(form == 0, 1.0, np.where(form == 1, factor, factor * self.level * self.season))
 
 
 # What a state holds of each series in an array of its own.
 BY_SERIES: Final = (
     "values", "there", "years", "level", "week", "growth", "jump", "month", "month_form", "busy", "spread",
-    "form",
+    "form", "long", "harmonics", "season",
 )  # fmt: skip
 
 
@@ -138,8 +155,14 @@ class Solved:
     ridge: Array
 
 
+def waves_of(day: Integers, waves: int) -> Array:
+    """Cosine and sine of each harmonic of the year, so many in all, on each day from the first; (days, waves)."""
+    angle = 2 * np.pi / YEAR * day[:, None] * (1 + np.arange(waves) // 2)
+    return np.asarray(np.where(np.arange(waves) % 2, np.sin(angle), np.cos(angle)))
+
+
 def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
-    """Columns: constant, trend, seven weekdays, month end, the steps found so far, drifts of weekdays, response.
+    """Columns: constant, trend, weekdays, month end, steps found so far, drifts of weekdays, harmonics, response.
 
     A weekday that is less busy may grow otherwise than the busiest: its factor is that of the last day, and drifts.
     Columns are derivatives of the level, the sum of coefficients times these (Euler). A step c of a line a + bt adds c,
@@ -148,18 +171,23 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     series, days = state.values.shape
     most = max((len(steps) for steps in state.steps), default=0)
     quiet = np.cumsum(~state.busy, axis=1) * ~state.busy  # number of each less busy weekday, from 1
-    drifts = int(quiet.max(initial=0))
+    drifts, waves = int(quiet.max(initial=0)), state.waves
+    known = 10 + most + drifts
     noise, rows = state.noise, MeasuredDays.of(state.there)
     grown, jump = proportional * state.growth[:, None] * state.years, proportional * state.jump
     weight, slope = noise * (1 + grown) / state.level, noise * (1 + jump) / state.level
-    columns = np.zeros((series, days, 11 + most + drifts))
+    columns = np.zeros((series, days, known + waves + 1))
     columns[:, :, 0] = noise * (1 - grown * jump) / state.level
     columns[:, :, 1] = slope * state.years
     week = state.week[:, state.weekday]
     columns[:, np.arange(days), 2 + state.weekday] = noise / week
     month_end = state.in_month_end
     columns[:, :, 9] = np.where(month_end, noise / state.month[:, None], 0.0)
-    used = np.ones((series, 10 + most + drifts), dtype=bool)
+    used = np.ones((series, known + waves), dtype=bool)
+    used[:, known:] = np.arange(waves) // 2 < state.harmonics[:, None]
+    columns[:, :, known:-1] = (
+        (noise / state.season)[:, :, None] * waves_of(np.arange(days), waves) * used[:, None, known:]
+    )
     used[:, 9] = state.month_form >= 0
     since = state.years - np.where(rows.there, state.years, 0.0).max(axis=1, keepdims=True)
     for number in range(1, drifts + 1):
@@ -170,12 +198,14 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
         for index, day in enumerate(steps):
             columns[k, day:, 10 + index] = weight[k, day:]
     offset = (week - 1) / week + np.where(month_end, (state.month[:, None] - 1) / state.month[:, None], 0.0)
-    columns[:, :, -1] = noise * (state.values / (state.level * state.factor) + offset)
+    offset += (state.season - 1) / state.season
+    columns[:, :, -1] = noise * (state.values / (state.level * state.season * state.factor) + offset)
     columns[~rows.there] = 0.0
-    prior = np.zeros((series, 10 + most + drifts))
+    prior = np.zeros((series, known + waves))
     prior[:, 2:9] = np.where(state.busy, 1 / state.spread[:, None] ** 2, 1.0)
     prior[:, 9] = 1 / PRIORS["month"].size ** 2
-    prior[:, 10 + most :] = 1 / DRIFT**2
+    prior[:, 10 + most : known] = 1 / DRIFT**2
+    prior[:, known:] = ((1 + np.arange(waves) // 2) / PRIORS["season"].size) ** 2
     free = 2 + np.array([len(steps) for steps in state.steps])
     return Linear(
         rows=rows,
@@ -305,6 +335,9 @@ def refine(state: SeriesState, solved: list[Solved]) -> None:
     state.level = np.maximum((mean[:, :1] + mean[:, 1:2] * state.years) * (1 + state.jump), 0.1)
     state.week = np.maximum(1 + mean[:, 2:9], LEAST_FACTOR)
     state.month = np.where(state.month_form >= 0, np.maximum(1 + mean[:, 9], LEAST_FACTOR), 1.0)
+    if waves := state.waves:
+        season = 1 + mean[:, -waves:] @ waves_of(np.arange(state.level.shape[1]), waves).T
+        state.season = np.maximum(season, LEAST_SEASON)
 
 
 def first_week(values: Array, weekday: Integers, fewest: int = 4) -> Array:
@@ -340,6 +373,8 @@ def start(values: Array, weekday: Integers, month_forms: Array) -> SeriesState:
         level=np.ones_like(values), week=np.maximum(week, LEAST_FACTOR), growth=np.zeros(series),
         jump=np.zeros_like(values), month=np.ones(series),
         month_form=np.full(series, -1), busy=busy, spread=np.full(series, 0.1), form=np.zeros(series, dtype=np.intp),
+        long=there.shape[1] - np.argmax(there[:, ::-1], axis=1) - first >= TWO_YEARS,
+        harmonics=np.zeros(series, dtype=np.intp), season=np.ones_like(values),
         steps=[[] for _ in range(series)], pulses=[[] for _ in range(series)],
     )  # fmt: skip
 
@@ -362,14 +397,14 @@ def choose(state: SeriesState, name: str, values: Sequence[float]) -> None:
 def search(state: SeriesState) -> None:
     """Add steps, month ends and unlike days one by one until none is certain."""
     active = np.arange(len(state.values))
-    for number in range(14):
+    for number in range(2 * ROUNDS):
         part = state.pick(active)
         for _ in range(1 if number else 2):
             refine(part, solved_coarsely(part))
         choose(part, "form", range(3))  # of noise: in proportion to load, to the level only, of one size
         changed = extend(part)
         state.put(active, part)
-        active = active[changed]
+        active = active[changed & (state.long[active] | (number + 1 < ROUNDS))]
         if active.size == 0:
             break
     choose(state, "spread", SPREADS)
@@ -387,6 +422,8 @@ def extend(state: SeriesState) -> Flags:
         del chance["bend"]  # draws average over one
         if bend > chance["step"]:
             del chance["step"]
+        if bend > chance["season"]:
+            del chance["season"]
         kind = max(chance, key=lambda name: chance[name])
         if chance[kind] < (CERTAIN if kind == "step" else LIKELY):
             continue
@@ -396,6 +433,10 @@ def extend(state: SeriesState) -> Flags:
         length = SPELLS[int(place[0])] if kind == "spell" else 1
         if kind == "month":
             state.month_form[k] = begin
+        elif kind == "season":  # what was found without it may have been part of it
+            state.harmonics[k], state.jump[k] = HARMONICS[begin], 0.0
+            state.there[k, state.pulses[k]] = True
+            state.steps[k], state.pulses[k] = [], []
         elif kind == "step" and len(state.steps[k]) < STEPS:
             state.steps[k] = sorted([*state.steps[k], begin])
         elif kind in {"pulse", "spell"} and length <= unlike:
@@ -432,6 +473,7 @@ def further(state: SeriesState) -> dict[str, Array]:
     none = log_sum(np.array(found["base"]))
     gains = {kind: log_sum(np.array(found[kind])) - none for kind in ("step", "bend", "pulse", "month")}
     gains["spell"] = log_sum(np.array(spells)) - log_sum(np.array(coarse))[:, :, None]
+    gains["season"] = season_gains(state, log_sum(np.array(coarse)))
     return {kind: gain + np.log(PRIORS[kind].odds) for kind, gain in gains.items()}
 
 
@@ -548,3 +590,15 @@ def month_gains(state: SeriesState, model: Linear, solved: Solved, white: Array,
     ).gain
     enough = (state.month_forms[None] * model.rows.there[:, None, :]).sum(axis=2) >= fewest
     return np.where(enough & (state.month_form < 0)[:, None], gain, -np.inf)
+
+
+def season_gains(state: SeriesState, none: Array) -> Array:
+    """Each number of harmonics above what there is, where two years were measured; (series, numbers)."""
+    gains = np.full((len(none), len(HARMONICS)), -np.inf)
+    long = np.flatnonzero(state.long & (state.harmonics < HARMONICS[-1]))
+    part = state.pick(long)
+    for index, number in enumerate(HARMONICS if long.size else ()):
+        trial = replace(part, harmonics=np.full(long.size, number))
+        gain = log_sum(np.array([each.evidence for each in solved_coarsely(trial)])) - none[long, 0]
+        gains[long, index] = np.where(part.harmonics < number, gain, -np.inf)
+    return gains
