@@ -97,8 +97,9 @@ def _ends(limit: Limit) -> str:
     """Between which months it is reached."""
     if limit.reached is None or limit.reached_low is None:
         return ""
-    high = "or later" if limit.reached_high is None else f"to {limit.reached_high:%B %Y}"
-    return f"{style.NINETY}: {limit.reached_low:%B %Y} {high}. "
+    low, high = (end and f"{end:%B %Y}" for end in (limit.reached_low, limit.reached_high))
+    within = f"within {low}" if low == high else f"{low} {f'to {high}' if high else 'or later'}"
+    return f"{style.NINETY}: {within}. "
 
 
 def _limits(answer: Growth, axes: style.Axes | None) -> style.Axes:
