@@ -451,6 +451,24 @@ def test_a_path_bends_where_the_draws_do() -> None:
     np.testing.assert_allclose(path[:, -1], fit.level(fit.last)[0], rtol=1e-9)
 
 
+@pytest.mark.parametrize("days", [200, pytest.param(800, marks=pytest.mark.long)])
+def test_a_series_has_the_same_draws_whatever_stands_beside_it(days: int) -> None:
+    """Other series, longer ones that began before it, with more steps or a season: every figure of every draw."""
+    values, _ = plain(4, days, 0.4)
+    values[1, days // 2 :] *= 1.5
+    values[2, :23] = np.nan
+    values[3, :9] = np.nan
+    values[3] *= 1 + 0.2 * np.cos(2 * np.pi * np.arange(days) / YEAR)
+    weekday, forms = np.arange(days) % 7, month_forms(MONDAY, days)
+    together = fit_days(values, weekday, forms)
+    assert len(set(map(len, together.steps))) > 1 or days > 200
+    for k, begin in enumerate((0, 0, 23, 9)):
+        alone = fit_days(values[[k], begin:], weekday[begin:], forms[:, begin:])
+        for name in ("first_level", "slope", "bend", "bend_years", "shift_size", "week", "month", "season"):
+            one, other = (getattr(fit, name) for fit in (alone, together.pick(np.array([k]))))
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9, err_msg=f"{name} of {k}")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("length", [1, 2, 3, 5])
 def test_an_outage_of_the_last_days_may_end(length: int) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
 
 import numpy as np
+from scipy.special import gammaincinv, ndtri
 
 from planner import parallel
 from planner.errors import PlannerError
 from planner.results import Array, Flags, Integers
 from planner.site.growth.model import (
     BUSY,
-    EVERY,
     HARMONICS,
     LEAST_FACTOR,
     LEAST_SEASON,
@@ -27,6 +28,7 @@ from planner.site.growth.model import (
     AddedColumns,
     SeriesState,
     bend_candidates,
+    bend_days,
     first_week,
     linear,
     log_sum,
@@ -58,7 +60,7 @@ class TrendDraws:
     pulses: tuple[tuple[int, ...], ...]  # days unlike the others
     month_form: Integers  # (series,) -1: none
     month: Array  # (series, draws) factor
-    season: Array  # (series, draws, waves) coefficients of the harmonics of the year; 0 where none
+    season: Array  # (series, draws, waves) coefficients of harmonics of the year from the first day on; 0 where none
     phi: Array  # (series,) mean
     fitted: Flags  # (series,) False where only the level is known
 
@@ -97,12 +99,12 @@ class TrendDraws:
 
     def season_on(self, day: Integers | float) -> Array:
         """Factor of the season on a day of each series; (series, draws)."""
-        waves = waves_of(np.broadcast_to(day, self.first.shape), self.season.shape[2])
+        waves = waves_of(np.asarray((day - self.first) / YEAR), self.season.shape[2])
         return np.asarray(np.maximum(1 + (self.season * waves[:, None]).sum(axis=2), LEAST_SEASON))
 
     def season_path(self, series: int, days: Integers) -> Array:
         """Factor of the season of one series on many days; (draws, days)."""
-        waves = waves_of(days, self.season.shape[2])
+        waves = waves_of((days - self.first[series]) / YEAR, self.season.shape[2])
         return np.asarray(np.maximum(1 + self.season[series] @ waves.T, LEAST_SEASON))
 
     @property
@@ -128,24 +130,40 @@ class TrendDraws:
         return shifted
 
 
-def draw(state: SeriesState, count: int, generator: np.random.Generator) -> dict[str, Array]:
+NUMBERS: Final = 3 + 10 + STEPS + 7 + 2 * HARMONICS[-1]
+"""Of a draw: which model, variance, further column; constant, trend, weekdays, month end; steps, drifts, harmonics."""
+
+
+@lru_cache(maxsize=8)
+def even_numbers(count: int, columns: int) -> Array:
+    """Middles of equal parts of 0 to 1 in random orders, (count, columns): a Latin hypercube (McKay et al. 1979).
+
+    Every series has the same, so that its draws depend on nothing that stands beside it.
+    """
+    orders = np.random.default_rng(1).permuted(np.tile(np.arange(count), (columns, 1)), axis=1)
+    return np.asarray((orders.T + 0.5) / count)
+
+
+def draw(state: SeriesState, count: int) -> dict[str, Array]:
     """Draws from the posterior, over phi, over a further doubtful step, over both forms of a step, and over its end."""
-    parts, evidence = zip(*(draw_form(state, form, count, generator) for form in (False, True)), strict=True)
+    numbers = even_numbers(count, 2 * NUMBERS + STEPS + 2)
+    halves = numbers[:, :NUMBERS], numbers[:, NUMBERS : 2 * NUMBERS]
+    parts, evidence = zip(*(draw_form(state, bool(k), halves[k]) for k in (0, 1)), strict=True)
     share = np.exp(evidence[1] - np.logaddexp(*evidence))
-    second = generator.random((len(share), count)) < share[:, None]
+    second = numbers[:, 2 * NUMBERS] < share[:, None]
     drawn = {
         name: np.where(second.reshape(*second.shape, *[1] * (value.ndim - 2)), parts[1][name], value)
         for name, value in parts[0].items()
     }
-    passes = generator.random(drawn["shift_day"].shape) < may_pass(state, drawn["shift_day"])
+    passes = numbers[:, 2 * NUMBERS + 1 :] < may_pass(state, drawn["shift_day"])
     drawn["shift_size"][passes], drawn["shift_day"][passes] = 0.0, -1
     return drawn
 
 
-def draw_form(
-    state: SeriesState, proportional: bool, count: int, generator: np.random.Generator
-) -> tuple[dict[str, Array], Array]:
-    """Draws where shifts are of one size, or in proportion to the level; and the evidence of that."""
+def draw_form(state: SeriesState, proportional: bool, numbers: Array) -> tuple[dict[str, Array], Array]:
+    """Draws where shifts are of one size, or in proportion, by `NUMBERS` of each draw; and the evidence of that."""
+    (place, chance, *_), normals = numbers.T, ndtri(numbers[:, 2:])
+    count = len(numbers)
     model = linear(state, proportional=proportional)
     solutions = [solve(model, phi) for phi in PHIS]
     steps = [step_candidates(model, solved, step_products(solved.white)) for solved in solutions]
@@ -162,31 +180,34 @@ def draw_form(
     with np.errstate(under="ignore"):
         share = np.exp(flat - total[:, None])
     edges = np.cumsum(share, axis=1)
-    at = (np.arange(count) + generator.random((series, 1))) / count * edges[:, -1:]
-    which = np.array([np.searchsorted(edge, place) for edge, place in zip(edges, at, strict=True)])
-    which = np.minimum(generator.permuted(which, axis=1), flat.shape[1] - 1)
+    which = np.array([np.searchsorted(edge, place * edge[-1]) for edge in edges])
+    which = np.minimum(which, flat.shape[1] - 1)
     phi, which = np.divmod(which, 1 + odds.size)
     size = solutions[0].mean.shape[1]
     row = np.arange(series)[:, None]
     covariance = np.array([each.covariance for each in solutions])
     root = np.linalg.cholesky(covariance)[phi, row]  # (series, draws, columns, columns)
     mean = np.array([each.mean for each in solutions])[phi, row]
-    added, bent, place = which > 0, which > days, np.maximum(which - 1, 0)
+    added, bent, at = which > 0, which > days, np.maximum(which - 1, 0)
     base, middle, precision, with_added = (
-        np.stack([getattr(each, name) for each in candidates])[phi, row, place]
+        np.stack([getattr(each, name) for each in candidates])[phi, row, at]
         for name in ("with_base", "mean", "precision", "rest")
     )
     rest = np.where(added, with_added, np.array([each.rest for each in solutions])[phi, row])
     freedom = np.maximum(model.count, 1)[:, None]
-    sigma = np.sqrt(rest / generator.chisquare(np.broadcast_to(freedom, rest.shape)))
-    size_of = np.where(
-        added, middle + sigma * generator.standard_normal(added.shape) / np.sqrt(precision), 0.0
-    )
+    sigma = np.sqrt(rest / (2.0 * gammaincinv(freedom / 2.0, chance)))  # its square has a chi-square in it
+    size_of = np.where(added, middle + sigma * normals[:, 0] / np.sqrt(precision), 0.0)
     turned = (covariance[phi, row] @ base[..., None])[..., 0]
-    waves = state.waves  # with random numbers of their own: those of other series stay
-    normals = [(generator, size - waves), (generator.spawn(1)[0], waves)]
-    normal = np.concatenate([each.standard_normal((series, count, some)) for each, some in normals], axis=2)
-    drawn = mean - turned * size_of[:, :, None] + sigma[:, :, None] * (root @ normal[..., None])[..., 0]
+    waves = state.waves
+    known = max(map(len, state.steps), default=0)
+    # Each kind of column has normal numbers of its own, however many of another kind some series have.
+    drifts, harmonics = 11 + STEPS, 11 + STEPS + 7
+    own = [
+        *range(1, 11 + known),
+        *range(drifts, drifts + size - 10 - known - waves),
+        *range(harmonics, harmonics + waves),
+    ]
+    drawn = mean - turned * size_of[:, :, None] + sigma[:, :, None] * (root @ normals[:, own, None])[..., 0]
     level = np.maximum(drawn[:, :, 0], LEAST_FACTOR)
     sizes = np.full((series, count, STEPS + 1), 0.0)
     dates = np.full((series, count, STEPS + 1), -1)
@@ -194,13 +215,13 @@ def draw_form(
         many = len(certain)
         sizes[k, :, :many] = drawn[k, :, 10 : 10 + many]
         dates[k, :, :many] = certain
-    sizes[:, :, -1], dates[:, :, -1] = np.where(bent, 0.0, size_of), np.where(added & ~bent, place, -1)
+    sizes[:, :, -1], dates[:, :, -1] = np.where(bent, 0.0, size_of), np.where(added & ~bent, at, -1)
     bend = np.where(bent, size_of, 0.0)
     season = np.zeros((series, count, 2 * HARMONICS[-1]))
     season[:, :, :waves] = np.where(
         np.arange(waves) // 2 < state.harmonics[:, None, None], drawn[:, :, size - waves :], 0
     )
-    day_of_bend = np.where(bent, EVERY * (place - days), 0)
+    day_of_bend = np.take_along_axis(bend_days(model.rows.there), np.where(bent, at - days, 0), axis=1)
     result = {
         "first_level": level,
         "slope": drawn[:, :, 1] + bend,
@@ -231,14 +252,13 @@ WORKDAYS: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SomeSeries:
-    """Series that are fitted together, and what their draws begin with."""
+    """Series that are fitted together."""
 
     name: str  # for messages
     values: Array  # (series, days) busy-hour levels, nan where missing
     weekday: Integers  # (days,)
     month_forms: Array  # (forms, days)
     draws: int
-    seed: tuple[int, int]
 
 
 def fit_days(
@@ -255,7 +275,7 @@ def fit_days(
     parts = [
         SomeSeries(
             name=f"series {begin + 1} to {min(begin + at_once, len(values))}", values=values[begin : begin + at_once],
-            weekday=weekday, month_forms=month_forms, draws=draws, seed=(1, begin),
+            weekday=weekday, month_forms=month_forms, draws=draws,
         )
         for begin in range(0, len(values), at_once)
     ]  # fmt: skip
@@ -279,7 +299,7 @@ def fit_some(part: SomeSeries) -> TrendDraws:
     unit = np.where(unit > 0, unit, scale)
     state = start(values / unit[:, None], weekday, part.month_forms)
     search(state)
-    drawn: dict[str, Any] = draw(state, part.draws, np.random.default_rng(part.seed))
+    drawn: dict[str, Any] = draw(state, part.draws)
     busiest = np.argmax(drawn["week"].mean(axis=1), axis=1)
     head = np.take_along_axis(drawn["week"], busiest[:, None, None], axis=2)  # (series, draws, 1)
     # Of two weekdays as busy the mean share of one may pass 1 by the noise of the draws.
@@ -300,14 +320,14 @@ def fit_some(part: SomeSeries) -> TrendDraws:
 
 def short_fit(values: Array, weekday: Integers, draws: int) -> TrendDraws:
     """The level alone, from the working days, of series that are too short for a trend or hold no load."""
-    generator = np.random.default_rng(1)
     series, days = values.shape
     level = np.zeros((series, draws))
     for k, row in enumerate(values):
         known = np.isfinite(row)
         working = known & (weekday < WORKDAYS)
         found = row[working if working.any() else known]
-        level[k] = np.median(generator.choice(found, (draws, found.size)), axis=1)
+        chosen = np.random.default_rng(1).choice(found, (draws, found.size))
+        level[k] = np.median(chosen, axis=1)
     measured = np.isfinite(values)
     return TrendDraws(
         first_level=np.maximum(level, TINY), slope=np.zeros((series, draws)),

@@ -155,9 +155,9 @@ class Solved:
     ridge: Array
 
 
-def waves_of(day: Integers, waves: int) -> Array:
-    """Cosine and sine of each harmonic of the year, so many in all, on each day from the first; (days, waves)."""
-    angle = 2 * np.pi / YEAR * day[:, None] * (1 + np.arange(waves) // 2)
+def waves_of(years: Array, waves: int) -> Array:
+    """Cosine and sine of each harmonic of the year, so many in all, so many years after a day; (..., waves)."""
+    angle = 2 * np.pi * years[..., None] * (1 + np.arange(waves) // 2)
     return np.asarray(np.where(np.arange(waves) % 2, np.sin(angle), np.cos(angle)))
 
 
@@ -186,7 +186,7 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     used = np.ones((series, known + waves), dtype=bool)
     used[:, known:] = np.arange(waves) // 2 < state.harmonics[:, None]
     columns[:, :, known:-1] = (
-        (noise / state.season)[:, :, None] * waves_of(np.arange(days), waves) * used[:, None, known:]
+        (noise / state.season)[:, :, None] * waves_of(state.years, waves) * used[:, None, known:]
     )
     used[:, 9] = state.month_form >= 0
     since = state.years - np.where(rows.there, state.years, 0.0).max(axis=1, keepdims=True)
@@ -336,7 +336,7 @@ def refine(state: SeriesState, solved: list[Solved]) -> None:
     state.week = np.maximum(1 + mean[:, 2:9], LEAST_FACTOR)
     state.month = np.where(state.month_form >= 0, np.maximum(1 + mean[:, 9], LEAST_FACTOR), 1.0)
     if waves := state.waves:
-        season = 1 + mean[:, -waves:] @ waves_of(np.arange(state.level.shape[1]), waves).T
+        season = 1 + (waves_of(state.years, waves) @ mean[:, -waves:, None])[..., 0]
         state.season = np.maximum(season, LEAST_SEASON)
 
 
@@ -520,21 +520,31 @@ def step_candidates(model: Linear, solved: Solved, steps: StepProducts) -> Added
     return replace(found, gain=np.where(there & (model.rows.gap > 0), found.gain, -np.inf))
 
 
+def bend_days(there: Flags) -> Integers:
+    """Every fifth day from the first measured one of each series, whatever others began with; the last day at most."""
+    first, steps = np.argmax(there, axis=1), EVERY * np.arange(-(-there.shape[1] // EVERY))
+    return np.asarray(np.minimum(first[:, None] + steps, there.shape[1] - 1))
+
+
 def bend_candidates(model: Linear, solved: Solved) -> AddedColumns:
-    """A further slope from every fifth day on, where that was measured: the trend less its value there, after it."""
+    """A further slope from each of `bend_days` on that was measured: the trend less its value there, after it."""
     white, there = solved.white, model.rows.there
     trend, after = white.columns[:, :, 1], white.slope_after
     sums = np.stack([trend[:, :, None] * white.columns, after[:, :, None] * white.columns])
     squares = np.stack([trend**2, trend * after, after**2])
-    of_trend, of_after = (np.cumsum(sums[:, :, ::-1], axis=2)[:, :, ::-1] - sums)[:, :, ::EVERY]
-    square, both, plain = (np.cumsum(squares[:, :, ::-1], axis=2)[:, :, ::-1] - squares)[:, :, ::EVERY]
-    begin = model.years[:, ::EVERY]
+    series, at = np.arange(len(there))[:, None], bend_days(there)
+    of_trend, of_after = (np.cumsum(sums[:, :, ::-1], axis=2)[:, :, ::-1] - sums)[:, series, at]
+    square, both, plain = (np.cumsum(squares[:, :, ::-1], axis=2)[:, :, ::-1] - squares)[:, series, at]
+    begin = model.years[series, at]
+    whole = (
+        np.diff(at, axis=1, prepend=at[:, :1] - EVERY) == EVERY
+    )  # not the last day in place of a later one
     products, norm = of_trend - begin[:, :, None] * of_after, square - 2 * begin * both + begin**2 * plain
     variance = solved.rest / np.maximum(model.count, 1) * solved.covariance[:, 1, 1]
     growth = np.maximum(solved.mean[:, 1] ** 2 - variance, 0.0)  # all of a growth may stop
     size = np.sqrt(PRIORS["bend"].size ** 2 + growth)[:, None]
     found = weigh(model, solved, products, np.maximum(norm, 0.0), size)
-    return replace(found, gain=np.where(there[:, ::EVERY] & (begin > 0), found.gain, -np.inf))
+    return replace(found, gain=np.where(there[series, at] & whole & (begin > 0), found.gain, -np.inf))
 
 
 def step_products(white: Whitened) -> StepProducts:
