@@ -130,39 +130,50 @@ class TrendDraws:
         return shifted
 
 
-NUMBERS: Final = 3 + 10 + STEPS + 7 + 2 * HARMONICS[-1]
-"""Of a draw: which model, variance, further column; constant, trend, weekdays, month end; steps, drifts, harmonics."""
+NORMALS: Final = 11 + STEPS + 7 + 2 * HARMONICS[-1]
+"""Of a draw: further column; constant, trend, weekdays, month end; steps, drifts of weekdays, harmonics."""
 
 
 @lru_cache(maxsize=8)
-def even_numbers(count: int, columns: int) -> Array:
+def even_numbers(count: int, columns: int, *, mirrored: bool) -> Array:
     """Middles of equal parts of 0 to 1 in random orders, (count, columns): a Latin hypercube (McKay et al. 1979).
 
-    Every series has the same, so that its draws depend on nothing that stands beside it.
+    The second half of the draws are neighbors of the first, or their mirror images: means of what is linear in them
+    are exact. Every series has the same numbers, so that its draws depend on nothing that stands beside it.
     """
-    orders = np.random.default_rng(1).permuted(np.tile(np.arange(count), (columns, 1)), axis=1)
-    return np.asarray((orders.T + 0.5) / count)
+    half = -(-count // 2)
+    orders = np.random.default_rng(1 + mirrored).permuted(np.tile(np.arange(half), (columns, 1)), axis=1)
+    first = (orders.T + 0.25) / half
+    return np.concatenate([first, 1.0 - first if mirrored else first + 0.5 / half])[:count]
 
 
 def draw(state: SeriesState, count: int) -> dict[str, Array]:
     """Draws from the posterior, over phi, over a further doubtful step, over both forms of a step, and over its end."""
-    numbers = even_numbers(count, 2 * NUMBERS + STEPS + 2)
-    halves = numbers[:, :NUMBERS], numbers[:, NUMBERS : 2 * NUMBERS]
-    parts, evidence = zip(*(draw_form(state, bool(k), halves[k]) for k in (0, 1)), strict=True)
+    numbers = even_numbers(count, STEPS + 6, mirrored=False)
+    normals = ndtri(even_numbers(count, 2 * NORMALS, mirrored=True)).reshape(count, 2, NORMALS)
+    parts, evidence = zip(
+        *(draw_form(state, bool(k), numbers[:, 2 * k : 2 * k + 2], normals[:, k]) for k in (0, 1)),
+        strict=True,
+    )
     share = np.exp(evidence[1] - np.logaddexp(*evidence))
-    second = numbers[:, 2 * NUMBERS] < share[:, None]
+    second = numbers[:, 4] < share[:, None]
     drawn = {
         name: np.where(second.reshape(*second.shape, *[1] * (value.ndim - 2)), parts[1][name], value)
         for name, value in parts[0].items()
     }
-    passes = numbers[:, 2 * NUMBERS + 1 :] < may_pass(state, drawn["shift_day"])
+    passes = numbers[:, 5:] < may_pass(state, drawn["shift_day"])
     drawn["shift_size"][passes], drawn["shift_day"][passes] = 0.0, -1
     return drawn
 
 
-def draw_form(state: SeriesState, proportional: bool, numbers: Array) -> tuple[dict[str, Array], Array]:
-    """Draws where shifts are of one size, or in proportion, by `NUMBERS` of each draw; and the evidence of that."""
-    (place, chance, *_), normals = numbers.T, ndtri(numbers[:, 2:])
+def draw_form(
+    state: SeriesState, proportional: bool, numbers: Array, normals: Array
+) -> tuple[dict[str, Array], Array]:
+    """Draws where shifts are of one size, or in proportion to the level; and the evidence of that.
+
+    `numbers` choose model and variance of each draw, `normals` are its coefficients.
+    """
+    place, chance = numbers.T
     count = len(numbers)
     model = linear(state, proportional=proportional)
     solutions = [solve(model, phi) for phi in PHIS]
