@@ -138,10 +138,10 @@ def passed_days(fit: TrendDraws, series: int, limit: Array, weekday_of_first: in
 
 
 def quantiles(days: Array, shares: Sequence[float]) -> Array:
-    """Quantiles of days (series, draws) that may be inf, each one of the drawn days; (shares, series)."""
+    """Quantiles of days (series, draws) that may be inf: the first drawn one that has the share; (shares, series)."""
     ordered = np.sort(days, axis=1)
     count = days.shape[1]
-    return np.array([ordered[:, min(int(share * count), count - 1)] for share in shares])
+    return np.array([ordered[:, max(math.ceil(share * count - 1e-9) - 1, 0)] for share in shares])
 
 
 AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
