@@ -171,9 +171,7 @@ class _TextReader:
         cpu, self.cpu = self.cpu, False
         if match := _HEADER.match(text):
             self._close()
-            self.runs.append(
-                IostatRun(match["host"], match["release"], of_pcp=self.of_pcp, of_sar=self.of_sar)
-            )
+            self._begin_run(match["host"], match["release"])
             self.fresh, self.time, self.after_cpu, self.date = True, None, False, match["date"]
         elif words[0] == "avg-cpu:":
             self._close()
@@ -203,7 +201,7 @@ class _TextReader:
         time, rest = f"{self.date} {match[0]}", text[match.end() :]
         if "RESTART" in rest:  # counters begin again
             last = self.runs[-1] if self.runs else IostatRun()
-            self.runs.append(IostatRun(last.host, last.release, of_sar=True))
+            self._begin_run(last.host, last.release)
             self.fresh = True
         heading = _DEV.search(rest) if "tps" in rest else None
         if heading and (not self.runs or not self.runs[-1].reports):
@@ -220,6 +218,9 @@ class _TextReader:
             else ""
         )
 
+    def _begin_run(self, host: str | None = None, release: str | None = None) -> None:
+        self.runs.append(IostatRun(host, release, of_pcp=self.of_pcp, of_sar=self.of_sar))
+
     def _close(self) -> None:
         if self.alone is not None:
             self.ignored.append(self.alone[:2])
@@ -227,7 +228,8 @@ class _TextReader:
 
     def _without_table(self, number: int) -> None:
         """A report of which nothing but its time, or the CPU, is there: its place must not be that of the next one."""
-        self.runs = self.runs or [IostatRun(of_pcp=self.of_pcp, of_sar=self.of_sar)]
+        if not self.runs:
+            self._begin_run()
         self.runs[-1].reports.append(DiskReport(number, self.time))
 
     def _begin(self, number: int, text: str, words: list[str]) -> None:
@@ -242,7 +244,7 @@ class _TextReader:
                 problem = f"heading {name!r:.40} is none of iostat, or stands there twice; {WANTED}"
                 raise self.error(problem, number, text.index(name) + 1)
         if not self.runs:
-            self.runs.append(IostatRun(of_pcp=self.of_pcp, of_sar=self.of_sar))
+            self._begin_run()
         self._close()
         reports, there = self.runs[-1].reports, frozenset(columns)
         if self.of_sar and not self.fresh and reports[-1].parts == [there]:  # the heading again, at any row

@@ -287,9 +287,9 @@ class VolumeGroup:
             return {self._names[0]: found["time"]}
         late = found["time"] - self.service
         met = found["transfers"] * self.count * found["time"] * (1 - 1 / np.maximum(people, 1.0))
-        each = np.where(met > 0, late / np.where(met > 0, met, 1.0), 0.0)
+        each = _per(late, met, 0.0)
         alike = self._present(people[None] - 1, self._mean_think[None], each)
-        each = np.where(alike > 0, late / np.where(alike > 0, alike, 1.0), 0.0)
+        each = _per(late, alike, 0.0)
         known = {}
         for k, name in enumerate(self._names):
             others = np.array(self._people)
@@ -324,7 +324,7 @@ class VolumeGroup:
         if len(times) > 1:  # each group of guests has times of its own
             late = (self._flows * (np.stack([*times.values()]) - self.service)).sum(0)
             alike = transfers * self.count * (found["time"] - self.service)
-            queued = queued * np.where(alike > 0, late / np.where(alike > 0, alike, 1.0), 1.0)
+            queued = queued * _per(late, alike, 1.0)
             transfers = self.flow / self.count
         share = self.aliases / self.count if self.pool else self.aliases
         return of_one(
@@ -337,11 +337,16 @@ def of_one(
     devices: Array, capacity: Array, transfers: Array, queued: Array, service: Array, utilization: Array
 ) -> dict[str, Array]:
     """Figures of one of this many devices: what it carries, its transfers, what waits there and how long."""
-    wait = np.where(transfers > 0, queued / np.where(transfers > 0, transfers, 1.0), 0.0)
+    wait = _per(queued, transfers, 0.0)
     return {
         "devices": devices, "capacity": capacity, "transfers": transfers, "utilization": utilization,
         "queue_length": queued, "wait": wait, "response": wait + service,
     }  # fmt: skip
+
+
+def _per(part: Array, whole: Array, otherwise: Array | float) -> Array:
+    """Quotient, or something else where the whole is not above zero."""
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), otherwise)
 
 
 def solve_volumes(groups: Sequence[VolumeGroup]) -> None:
@@ -385,7 +390,6 @@ def solve_volumes(groups: Sequence[VolumeGroup]) -> None:
     ends = np.cumsum([g._parts[0].shape[-1] for g in groups])
     for group, own_parts in zip(groups, np.split(each, ends[:-1], axis=-1), strict=True):
         flow, queued, served, time = own_parts.sum(axis=-1) / group.count
-        some = np.where(flow > 0, flow, 1.0)
-        service = np.where(flow > 0, served / some, group.service)
-        group.solved = {"transfers": flow, "queued": queued, "served": served, "service": service,
-                        "time": np.where(flow > 0, time / some, service)}  # fmt: skip
+        service = _per(served, flow, group.service)
+        times = _per(time, flow, service)
+        group.solved = {"transfers": flow, "queued": queued, "service": service, "time": times}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 
@@ -26,12 +26,16 @@ from planner.site.growth.dates import (
     Future,
     Goal,
     Limit,
+    Season,
+    TrendChange,
 )
 from planner.site.growth.draws import TrendDraws
 from planner.site.growth.model import YEAR
 from planner.site.series import WEEKDAYS, Daily, SeriesLabel
 from planner.sizing.gaps import Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import ends, given, is_number, percent, readable
+
+T = TypeVar("T")
 
 MOST_LOADS: Final = 12  # whose levels, shifts and patterns the text shows
 NAMED: Final = 5  # days or series that a sentence lists
@@ -346,36 +350,42 @@ def _trend(limit: Limit) -> str:
 
 def notes_on_changes(limits: Sequence[Limit]) -> list[str]:
     """When trends changed, and what they were before."""
-    each_load = [each for each in loads(limits) if each.change]
-    found = [
-        f"The trend of {each.grows.name} changed about {change.day} (90 %: {change.earliest} to {change.latest}); "
-        "before, it was {1} % a year (90 %: {0} % to {2} %).".format(*ends(change.before * 100, 1))
-        for each in each_load[:NAMED]
-        if (change := each.change)
-    ]
-    more = len(each_load) - NAMED
-    if more > 0:
-        found.append(
-            f"{counted(more, 'more load')} changed {'its' if more == 1 else 'their'} trend: see --json."
+
+    def words(name: str, it: TrendChange) -> str:
+        low, before, high = ends(it.before * 100, 1)
+        return (
+            f"The trend of {name} changed about {it.day} (90 %: {it.earliest} to {it.latest}); "
+            f"before, it was {before} % a year (90 %: {low} % to {high} %)."
         )
-    return found
+
+    found = [(each.grows.name, each.change) for each in loads(limits) if each.change]
+    return _of_some(found, words, "changed its trend", "changed their trend")
 
 
 def notes_on_seasons(limits: Sequence[Limit]) -> list[str]:
     """When in the year loads are highest and lowest."""
-    each_load = [each for each in loads(limits) if each.season]
-    found = [
-        f"{each.grows.name} has a yearly season: highest about {it.busiest:%m-%d} ({_change(it.high)}), "
-        f"lowest about {it.quietest:%m-%d} ({_change(it.low)})."
-        for each in each_load[:NAMED]
-        if (it := each.season)
-    ]
-    more = len(each_load) - NAMED
-    if more > 0:
-        found.append(
-            f"{counted(more, 'more load')} {'has' if more == 1 else 'have'} a yearly season: see --json."
+
+    def words(name: str, it: Season) -> str:
+        return (
+            f"{name} has a yearly season: highest about {it.busiest:%m-%d} ({_change(it.high)}), "
+            f"lowest about {it.quietest:%m-%d} ({_change(it.low)})."
         )
-    return found
+
+    found = [(each.grows.name, each.season) for each in loads(limits) if each.season]
+    return _of_some(found, words, "has a yearly season", "have a yearly season")
+
+
+def _of_some(
+    found: Sequence[tuple[str, T]], words: Callable[[str, T], str], one: str, many: str
+) -> list[str]:
+    """A sentence for each of the first loads, and how many more `one` or `many` others are."""
+    said = [words(name, it) for name, it in found[:NAMED]]
+    more = len(found) - NAMED
+    return (
+        [*said, f"{counted(more, 'more load')} {one if more == 1 else many}: see --json."]
+        if more > 0
+        else said
+    )
 
 
 def _change(share: Interval) -> str:

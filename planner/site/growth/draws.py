@@ -130,8 +130,11 @@ class TrendDraws:
         return shifted
 
 
-NORMALS: Final = 11 + STEPS + 7 + 2 * HARMONICS[-1]
-"""Of a draw: further column; constant, trend, weekdays, month end; steps, drifts of weekdays, harmonics."""
+# Normal numbers of a draw: of a further column, constant, trend, weekdays, month end, then of each kind that some have.
+OF_STEPS: Final = 11
+OF_DRIFTS: Final = OF_STEPS + STEPS
+OF_HARMONICS: Final = OF_DRIFTS + 7
+NORMALS: Final = OF_HARMONICS + 2 * HARMONICS[-1]
 
 
 @lru_cache(maxsize=8)
@@ -164,6 +167,13 @@ def draw(state: SeriesState, count: int) -> dict[str, Array]:
     passes = numbers[:, 5:] < may_pass(state, drawn["shift_day"])
     drawn["shift_size"][passes], drawn["shift_day"][passes] = 0.0, -1
     return drawn
+
+
+def numbers_of(state: SeriesState, columns: int) -> list[int]:
+    """Which normal number each column has: those of its kind, however many of another kind some series have."""
+    steps, waves = max(map(len, state.steps), default=0), state.waves
+    kinds = (1, 10), (OF_STEPS, steps), (OF_DRIFTS, columns - 10 - steps - waves), (OF_HARMONICS, waves)
+    return [first + k for first, many in kinds for k in range(many)]
 
 
 def draw_form(
@@ -209,15 +219,7 @@ def draw_form(
     sigma = np.sqrt(rest / (2.0 * gammaincinv(freedom / 2.0, chance)))  # its square has a chi-square in it
     size_of = np.where(added, middle + sigma * normals[:, 0] / np.sqrt(precision), 0.0)
     turned = (covariance[phi, row] @ base[..., None])[..., 0]
-    waves = state.waves
-    known = max(map(len, state.steps), default=0)
-    # Each kind of column has normal numbers of its own, however many of another kind some series have.
-    drifts, harmonics = 11 + STEPS, 11 + STEPS + 7
-    own = [
-        *range(1, 11 + known),
-        *range(drifts, drifts + size - 10 - known - waves),
-        *range(harmonics, harmonics + waves),
-    ]
+    waves, own = state.waves, numbers_of(state, size)
     drawn = mean - turned * size_of[:, :, None] + sigma[:, :, None] * (root @ normals[:, own, None])[..., 0]
     level = np.maximum(drawn[:, :, 0], LEAST_FACTOR)
     sizes = np.full((series, count, STEPS + 1), 0.0)

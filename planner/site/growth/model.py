@@ -536,9 +536,8 @@ def bend_candidates(model: Linear, solved: Solved) -> AddedColumns:
     of_trend, of_after = (np.cumsum(sums[:, :, ::-1], axis=2)[:, :, ::-1] - sums)[:, series, at]
     square, both, plain = (np.cumsum(squares[:, :, ::-1], axis=2)[:, :, ::-1] - squares)[:, series, at]
     begin = model.years[series, at]
-    whole = (
-        np.diff(at, axis=1, prepend=at[:, :1] - EVERY) == EVERY
-    )  # not the last day in place of a later one
+    # Not the last day in place of a later one.
+    whole = np.diff(at, axis=1, prepend=at[:, :1] - EVERY) == EVERY
     products, norm = of_trend - begin[:, :, None] * of_after, square - 2 * begin * both + begin**2 * plain
     variance = solved.rest / np.maximum(model.count, 1) * solved.covariance[:, 1, 1]
     growth = np.maximum(solved.mean[:, 1] ** 2 - variance, 0.0)  # all of a growth may stop
