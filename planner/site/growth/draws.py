@@ -60,7 +60,7 @@ class TrendDraws:
     pulses: tuple[tuple[int, ...], ...]  # days unlike the others
     month_form: Integers  # (series,) -1: none
     month: Array  # (series, draws) factor
-    season: Array  # (series, draws, waves) coefficients of harmonics of the year from the first day on; 0 where none
+    season: Array  # (series, draws, waves) of harmonics of the year from the first day on; 0 where less than others
     phi: Array  # (series,) mean
     fitted: Flags  # (series,) False where only the level is known
 
@@ -71,6 +71,9 @@ class TrendDraws:
         for item in fields(cls):
             values = [getattr(part, item.name) for part in parts]
             tuples = isinstance(values[0], tuple)
+            if item.name == "season":
+                most = max(value.shape[2] for value in values)
+                values = [np.pad(value, ((0, 0), (0, 0), (0, most - value.shape[2]))) for value in values]
             joined[item.name] = tuple(chain.from_iterable(values)) if tuples else np.concatenate(values)
         return cls(**joined)
 
@@ -80,6 +83,8 @@ class TrendDraws:
         for item in fields(self):
             value = getattr(self, item.name)
             picked[item.name] = tuple(value[k] for k in these) if isinstance(value, tuple) else value[these]
+        used = np.flatnonzero(picked["season"].any(axis=(0, 1)))
+        picked["season"] = picked["season"][:, :, : used.max(initial=-1) + 1]
         return TrendDraws(**picked)
 
     @property
@@ -230,10 +235,8 @@ def draw_form(
         dates[k, :, :many] = certain
     sizes[:, :, -1], dates[:, :, -1] = np.where(bent, 0.0, size_of), np.where(added & ~bent, at, -1)
     bend = np.where(bent, size_of, 0.0)
-    season = np.zeros((series, count, 2 * HARMONICS[-1]))
-    season[:, :, :waves] = np.where(
-        np.arange(waves) // 2 < state.harmonics[:, None, None], drawn[:, :, size - waves :], 0
-    )
+    known = np.arange(waves) // 2 < state.harmonics[:, None, None]
+    season = np.where(known, drawn[:, :, size - waves :], 0.0)
     day_of_bend = np.take_along_axis(bend_days(model.rows.there), np.where(bent, at - days, 0), axis=1)
     result = {
         "first_level": level,
@@ -350,6 +353,6 @@ def short_fit(values: Array, weekday: Integers, draws: int) -> TrendDraws:
         first=np.argmax(measured, axis=1), last=days - 1 - np.argmax(measured[:, ::-1], axis=1),
         measured=measured.sum(axis=1), steps=((),) * series, pulses=((),) * series,
         month_form=np.full(series, -1), month=np.ones((series, draws)),
-        season=np.zeros((series, draws, 2 * HARMONICS[-1])), phi=np.full(series, np.nan),
+        season=np.zeros((series, draws, 0)), phi=np.full(series, np.nan),
         fitted=np.zeros(series, dtype=bool),
     )  # fmt: skip
