@@ -116,8 +116,12 @@ class Answer(Tabular):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, with unit suffixes, as ``--json`` prints it: headline, `FIGURES` and notes."""
-        return {"headline": self.headline, **record(self, self.FIGURES), "notes": list(self.notes)}
+        """Everything as plain data, with unit suffixes, as ``--json`` prints it: headline, figures and notes."""
+        return {"headline": self.headline, **self.plain_figures(), "notes": list(self.notes)}
+
+    def plain_figures(self) -> dict[str, Any]:
+        """`FIGURES` as plain data, unless a class has more."""
+        return record(self, self.FIGURES)
 
     @property
     def pictured(self) -> bool:

@@ -151,11 +151,10 @@ class Calibration(Answer):
         """Pairs of parameters that the data hardly distinguish."""
         return {pair: value for pair, value in self.correlation.items() if abs(value) > strong}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data; an open end of an interval is None."""
+    def plain_figures(self) -> dict[str, Any]:
+        """Parameters and residuals; an open end of an interval is None."""
         keys = ("value", "standard_error", "percent", "low", "high", "start", "status")
         return {
-            "headline": self.headline,
             "parameters": {
                 e.parameter.file_key: {k: getattr(e, k) for k in keys} for e in self.estimates.values()
             },
@@ -269,16 +268,15 @@ class Fit(Calibration):
         probable = f" (likely: {', '.join(others)})" if len(others) > 1 else ""
         return f"About {render.counted(self.population, 'requester')} a volume{doubt}{probable}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data; an open end of an interval is None."""
+    def plain_figures(self) -> dict[str, Any]:
+        """The population as well; an open end of an interval is None."""
         low, high = self.population_interval()
         return {
-            "headline": self.headline,
             "population": {
                 "value": self.population, "status": self.population_status, "low": low, "high": high,
                 "probability": {str(n): share for n, share in self.populations.items()},
             },
-            **Calibration.to_dict(self),
+            **Calibration.plain_figures(self),
             "chi_square": self.chi_square,
             "chi_square_degrees": self.degrees_left,
             "saturated": self.saturated,

@@ -105,10 +105,9 @@ class MeasuredAnswer(Answer):
             found.append(render.Section(table=table, caption=more))
         return tuple(found)
 
-    def to_dict(self) -> dict[str, Any]:
+    def plain_figures(self) -> dict[str, Any]:
         """Rows of every table that has some."""
-        rows = {ROWS[name]: frame_table(frame, name).records() for name, frame in self.tables.items()}
-        return {"headline": self.headline, **rows, "notes": list(self.notes)}
+        return {ROWS[name]: frame_table(frame, name).records() for name, frame in self.tables.items()}
 
 
 def frame_table(
@@ -212,10 +211,9 @@ class ArchiveAnswer(Answer):
             if row["gaps"]
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def plain_figures(self) -> dict[str, Any]:
         """The same, and the gaps."""
-        systems = [dict(row) for row in self.rows]
-        return {"headline": self.headline, "archive": str(self.archive.path), "systems": systems}
+        return {"archive": str(self.archive.path), "systems": [dict(row) for row in self.rows]}
 
 
 def overview(archive: Archive) -> ArchiveAnswer:

@@ -128,10 +128,9 @@ class Scoreboard(Answer):
         ]  # fmt: skip
         return sorted(judged, key=lambda figure: -abs(figure.relative_error or 0.0))[:5]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data."""
+    def plain_figures(self) -> dict[str, Any]:
+        """Every figure, and what the board promises."""
         return {
-            "headline": self.headline,
             "figures": [record(figure, self.COLUMNS) for figure in self.figures],
             "summary": self.summary().records(),
             "tables": self.counts().records(),

@@ -157,8 +157,8 @@ class SiteAnswer(Answer):
         caption += f". {more} more rows in --csv." if more else "."
         return (render.Section(table=table, caption=caption),)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, as ``--json`` prints it."""
+    def plain_figures(self) -> dict[str, Any]:
+        """Figures of each pool and of all."""
         return {
             "pools": [
                 record(each, FIGURES)
@@ -171,12 +171,10 @@ class SiteAnswer(Answer):
                 **{name: sum(getattr(each, name) or 0 for each in self.pools) for name in SUMS},
                 **dict.fromkeys(NO_LONGER, 0),
             },
-            "headline": self.headline,
             "volumes_missing": all_missing(self.gaps),
             "target": str(self.target),
             "meet": self.meet,
             "failed": [{"part": name, "problem": problem} for name, problem in self.failed],
-            "notes": list(self.notes),
         }
 
     def _next(self) -> str:

@@ -70,6 +70,26 @@ READING: Final = (
 )  # fmt: skip
 
 
+FIGURES: Final = (
+    column("interval", of=lambda a: a.interval or None),
+    column("assumed", of=lambda a: a.assumed or None), column("recommended"),
+    column("range", of=lambda a: [int(end) for end in a.range]),
+    column("recommended_low", of=lambda a: int(a.range[0])), column("recommended_high", of=lambda a: int(a.range[1])),
+    column("recommended_together", of="together_count"), column("together", of="together.value"),
+    column("together_low", of="together.low"), column("together_high", of="together.high"),
+    column("removes_half", of=lambda a: a.removes(0.5)), column("removes_90", of=lambda a: a.removes(0.9)),
+    *map(column, ("saturated", "helps", "strain", "rule_of_thumb", "in_use")),
+    column("volumes_missing", of=lambda a: len(a.gaps.volumes)), column("measured", of=lambda a: list(a.measured)),
+    column("growth"), column("target", of=lambda a: str(a.target)), column("demand"),
+    column("readings", of=lambda a: [each.to_dict() for each in a.readings]),
+    column("rows", of=lambda a: a.table().records()), column("counters", of=lambda a: a.counters().records()),
+    column("classic_aliases", of="classic"), column("gains", of=lambda a: [each.to_dict() for each in a.gains]),
+    column("grouping_error"), column("below_floor"), column("commands", of=lambda a: [each for each, _ in a.commands]),
+    column("doubts", of=lambda a: list(a.doubts)),
+    column("model", of=lambda a: next(iter(words_of(a.device_model)), None)),
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AliasAnswer(Answer):
     """How many aliases, what they bring, and how far to trust it.
@@ -113,6 +133,7 @@ class AliasAnswer(Answer):
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw"
+    FIGURES: ClassVar = FIGURES
 
     name: str
     interval: str
@@ -390,7 +411,7 @@ class AliasAnswer(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, with unit suffixes, as `--json` prints it."""
-        return {**record(self, FIGURES), "notes": [*self.gaps.notes, *self._further()]}
+        return {**Answer.to_dict(self), "notes": [*self.gaps.notes, *self._further()]}
 
     @property
     def demand(self) -> dict[str, Any]:
@@ -403,26 +424,6 @@ class AliasAnswer(Answer):
             "think_time_ms": first["think_time_ms"],
             "why": self.why,
         }
-
-
-FIGURES: Final = (
-    column("headline"), column("interval", of=lambda a: a.interval or None),
-    column("assumed", of=lambda a: a.assumed or None), column("recommended"),
-    column("range", of=lambda a: [int(end) for end in a.range]),
-    column("recommended_low", of=lambda a: int(a.range[0])), column("recommended_high", of=lambda a: int(a.range[1])),
-    column("recommended_together", of="together_count"), column("together", of="together.value"),
-    column("together_low", of="together.low"), column("together_high", of="together.high"),
-    column("removes_half", of=lambda a: a.removes(0.5)), column("removes_90", of=lambda a: a.removes(0.9)),
-    *map(column, ("saturated", "helps", "strain", "rule_of_thumb", "in_use")),
-    column("volumes_missing", of=lambda a: len(a.gaps.volumes)), column("measured", of=lambda a: list(a.measured)),
-    column("growth"), column("target", of=lambda a: str(a.target)), column("demand"),
-    column("readings", of=lambda a: [each.to_dict() for each in a.readings]),
-    column("rows", of=lambda a: a.table().records()), column("counters", of=lambda a: a.counters().records()),
-    column("classic_aliases", of="classic"), column("gains", of=lambda a: [each.to_dict() for each in a.gains]),
-    column("grouping_error"), column("below_floor"), column("commands", of=lambda a: [each for each, _ in a.commands]),
-    column("doubts", of=lambda a: list(a.doubts)),
-    column("model", of=lambda a: next(iter(words_of(a.device_model)), None)),
-)  # fmt: skip
 
 
 def together(answers: Sequence[AliasAnswer]) -> render.Table:

@@ -348,9 +348,12 @@ class Subsystem(Answer):
         return (render.Section(table=table, caption=caption), *section(self.commands))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, as `--json` prints it."""
+        """Everything as plain data, as `--json` prints it; the notes of a pool stand beside it."""
+        return {**Answer.to_dict(self), "notes": [*self.remarks, *words_of(self.device_model)]}
+
+    def plain_figures(self) -> dict[str, Any]:
+        """Figures of each pool and of all."""
         return {
-            "headline": self.headline,
             "target": str(self.target),
             "growth": self.growth,
             "volumes_missing": all_missing(self.gaps),
@@ -365,7 +368,6 @@ class Subsystem(Answer):
             ],
             "all": self.total().to_dict(),
             "commands": [command for command, _ in self.commands],
-            "notes": [*self.remarks, *words_of(self.device_model)],
         }
 
     @property

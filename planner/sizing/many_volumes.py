@@ -234,10 +234,9 @@ class VolumesAnswer(Answer):
         """One row a volume, also of those below the floor and without an answer; or the curves, where wanted."""
         return together(self.answers) if self.curves and self.listed else tabled(self.rows, VOLUMES)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, as ``--json`` prints it."""
+    def plain_figures(self) -> dict[str, Any]:
+        """Every answer, and what is common to them."""
         return {
-            "headline": self.headline,
             "target": str(self.target),
             "growth": self.growth,
             "floor": self.floor,
@@ -249,7 +248,6 @@ class VolumesAnswer(Answer):
             "below_floor": [row.name for row in self.below],
             "commands": [command for command, _ in self.commands],
             "problems": [{"device": row.name, "problem": row.problem} for row in self.unanswered],
-            "notes": list(self.notes),
         }
 
 

@@ -128,10 +128,9 @@ class SupplyAnswer(Answer):
     pools: tuple[PoolAnswer, ...]
     no_alias: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """The answer as JSON shows it."""
-        pools = [record(pool, FIGURES) for pool in self.pools]
-        return {"headline": self.headline, "no_alias": self.no_alias, "pools": pools}
+    def plain_figures(self) -> dict[str, Any]:
+        """Figures of each pool."""
+        return {"no_alias": self.no_alias, "pools": [record(pool, FIGURES) for pool in self.pools]}
 
     @property
     def headline(self) -> str:

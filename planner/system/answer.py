@@ -159,13 +159,12 @@ class SystemAnswer(Answer):
         """What it rests on, what is outside, what to do."""
         return tuple(_notes(self.system, self.found))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, as ``--json`` prints it."""
+    def plain_figures(self) -> dict[str, Any]:
+        """Every number with its error and its source."""
         found, storage, outside = self.found, plain(self.found.storage), OUTSIDE.to_dict()
         nothing = Number(0.0, 0.0, 0.0, "arithmetic")
         ranked = [*self.bottleneck, None, None]
         return {
-            "headline": self.headline,
             "name": self.system.name,
             "throughput": found.throughput.to_dict(),
             "throughput_unit": self.unit,
@@ -191,7 +190,6 @@ class SystemAnswer(Answer):
             "next_bottleneck": ranked[1],
             "elasticity": plain(found.elasticity),
             "method": "exact" if found.exact else "linearizer",
-            "notes": list(self.notes),
         }  # fmt: skip
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
@@ -393,17 +391,15 @@ class SystemComparison(Answer):
         return (render.Section(table=tabled(self.compared(), shown)),
                 render.Section(title="Why", table=tabled(self.inputs, why)))  # fmt: skip
 
-    def to_dict(self) -> dict[str, Any]:
+    def plain_figures(self) -> dict[str, Any]:
         """Both answers, and what differs."""
         return {
-            "headline": self.headline,
             "first": self.one.to_dict(),
             "second": self.two.to_dict(),
             "differences": [
                 {"input": label, "first": old, "second": new, "effect": effect}
                 for label, old, new, effect in self.inputs
             ],
-            "notes": list(self.notes),
         }
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:

@@ -120,19 +120,19 @@ class SystemGrid(Answer):
             values = [value if isinstance(value, str) else given(float(value)) for value in values]
         return render.Column(name=target.label, unit=unit, values=values, digits=EXACT)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data."""
+    def plain_figures(self) -> dict[str, Any]:
+        """Figures of each scenario."""
         scenarios: list[dict[str, Any]] = []
         for settings, system, each in zip(self.settings, self.systems, self.found, strict=True):
             where = {r.label: r.key.plain(value) for r, value in zip(self.ranges, settings, strict=True)}
             if isinstance(each, str):
                 scenarios.append({"settings": where, "cannot_run": each})
                 continue
-            data = SystemAnswer(system=system, found=each).to_dict()
-            del data["headline"], data["notes"], data["name"]
+            data = SystemAnswer(system=system, found=each).plain_figures()
+            del data["name"]
             scenarios.append({"settings": where, "cannot_run": None, **data})
-        return {"headline": self.headline, "name": self.system.name, "over": [r.label for r in self.ranges],
-                "scenarios": scenarios, "notes": list(self.notes)}  # fmt: skip
+        over = [each.label for each in self.ranges]
+        return {"name": self.system.name, "over": over, "scenarios": scenarios}
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw the throughput over what varies, a line for each combination of the rest, with its band; mark most."""

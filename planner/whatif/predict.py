@@ -215,10 +215,10 @@ class Prediction(Answer):
             for unit, factor in [units.shown(what.unit)]
         ]  # fmt: skip
 
-    def to_dict(self) -> dict[str, Any]:
+    def plain_figures(self) -> dict[str, Any]:
         """The single row as plain data, or all `rows`; an unbounded end is None."""
         records = self.table().records()
-        return {"headline": self.headline, **({"rows": records} if self.keys else records[0])}
+        return {"rows": records} if self.keys else records[0]
 
     def plot(self, axes: style.Axes | None = None, figure: str | None = None) -> style.Axes:
         """Draw figures with their bands over the first varied key, one line for each value of the others."""

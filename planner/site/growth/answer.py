@@ -166,8 +166,8 @@ class Growth(Answer):
             render.Section(table=pattern, title="Pattern, as a share of the busiest weekday"),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data."""
+    def plain_figures(self) -> dict[str, Any]:
+        """Limits, and the loads that they rest on."""
 
         def said(label: SeriesLabel, day: date, name: str, size: Interval, **more: int) -> dict[str, Any]:
             three = {name: size.value, f"{name}_low": size.low, f"{name}_high": size.high}
@@ -187,7 +187,6 @@ class Growth(Answer):
 
         grow = loads(self.limits)
         return {
-            "headline": self.headline,
             "limits": [record(each, FIGURES) for each in self.limits],
             "levels": [row for each in grow for row in ahead(each, each.grows, "level", each.levels)],
             "needs": [
@@ -201,7 +200,6 @@ class Growth(Answer):
             "horizon_days": self.horizon,
             "growth_per_year": self.rate,
             "events": [{"date": dates.iso(day), "factor": factor} for day, factor in self.events],
-            "notes": list(self.notes),
         }
 
     @property
