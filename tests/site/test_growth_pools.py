@@ -61,7 +61,7 @@ def test_an_interval_outside_of_the_busy_hour_is_said(at: int, said: str) -> Non
     assert found == (f"P1 is decided at {said}, not in its busy hour at 09:00" if said else "")
     assert outside_busy_hour("P1", HOURLY, np.full(72, 7.5 * 3600), rate, 26) == ""  # reaches into it
     undated = HOURLY.copy()
-    undated[3] = np.datetime64("NaT")
+    undated[3] = np.datetime64("NaT", "s")
     assert outside_busy_hour("P1", undated, np.full(72, 3600.0), rate, at) == ""
 
 

@@ -73,7 +73,7 @@ def test_keys_and_verdicts(frame: pl.DataFrame) -> None:
     """The keys of each row are public and come first; short is what has less than its count."""
     answer = site(frame)
     found = json.loads(json.dumps(answer.to_dict()))
-    assert list(found)[:2] == ["pools", "all"]
+    assert list(found)[:3] == ["headline", "pools", "all"]
     assert "notes" in found
     assert all(list(row)[: len(KEYS)] == KEYS for row in found["pools"])
     assert {"pools", "short", "too_many", "in_use", "needed_99"} <= found["all"].keys()

@@ -45,6 +45,7 @@ def asked(name: str) -> whatif.Prediction:
 def test_every_number_lies_inside_its_interval(name: str) -> None:
     answer = asked(name)
     row = answer.to_dict()
+    assert row.pop("notes") == list(answer.notes)
     assert answer.warnings == ()
     for shown in answer.figures:
         low, best, high = answer.values[shown.key][0]
