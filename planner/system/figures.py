@@ -287,9 +287,7 @@ class _ScenarioResult:
         if basis == "arithmetic":  # a sum of ends: nothing is known of how roundings go together
             more, less = ends.sum(-1).tolist()
         else:
-            more, less = (
-                math.hypot(math.sqrt(float((side**2).sum())), self.error * abs(size)) for side in ends
-            )
+            more, less = (math.hypot(*side.tolist(), self.error * size) for side in ends)
         return Number(max(best - less, 0.0), best, max(min(best + more, most), best), basis)
 
     def shares(self) -> dict[str, float]:

@@ -372,6 +372,15 @@ def test_minidisk_cache_and_processors_stand_in_the_cycle_of_an_io() -> None:
     assert found.processors["guest_busy"].value == pytest.approx(found.io_rate.value * 100e-6)
 
 
+@pytest.mark.parametrize("asks", ["think_time_ms = 0.15", "io_rate = 200.0"])
+def test_a_cache_that_answers_every_read_leaves_the_volumes_idle(asks: str) -> None:
+    """No I/O comes, so nobody waits for a device and no volume bounds anything; once a refused "think time of inf"."""
+    found = model.solve(POOL.replace("think_time_ms = 0.15", f"{asks}\ncache_hit = 1")).found
+    assert found.io_rate.value == pytest.approx(24 / 0.15e-3 if "think" in asks else 24 * 200)
+    assert found.stations["data"]["transfers"].value == 0
+    assert "volumes data" not in dict(found.ranked())
+
+
 def test_ios_that_come_at_random() -> None:
     text = POOL.replace("think_time_ms = 0.15", "io_rate = 200.0")
     found = model.solve(text).found
@@ -606,6 +615,12 @@ def test_guests_share_processors_with_those_virtual_ones_that_run(seed: int) -> 
     found = [each.value for each in model.solve(text).found.guests.values()]
     wanted = crowded_guests([(*group[:4], group[4] + 1e-6) for group in groups], processors, seed, 60_000)
     np.testing.assert_allclose(found, wanted, rtol=0.04)
+
+
+def test_numbers_at_the_ends_of_what_can_be_written_have_an_answer() -> None:
+    """Squares of bounds overflowed; a touch that takes next to nothing is one that takes nothing."""
+    tiny, none = (model.solve(BASE, [f"guests.touch_time={t}us"]).found for t in ("1e-300", "0"))
+    assert tiny.throughput.high == pytest.approx(none.throughput.high, rel=1e-9)
 
 
 def test_a_wait_is_known_as_well_as_the_response_it_is_a_part_of() -> None:
