@@ -282,13 +282,14 @@ def _rate(rows: Rows) -> Interval:
 
 
 def _service(rows: Rows) -> Interval:
-    """Mean service time."""
-    found = rows.required("service")
-    none = ((found.high <= 0) & (rows.numbers["io_rate"].value > 0)).nonzero()[0]
+    """Mean service time; that of a device without I/O, as a mean of intervals without any, needs none."""
+    working = rows[rows.numbers["io_rate"].value > 0]
+    found = working.required("service")
+    none = (found.high <= 0).nonzero()[0]
     if none.size:
         k = int(none[0])
-        wanted = f"a time above zero for a device with I/O; line {rows.line[k]} of {rows.file} has none"
-        raise InputError(f"service of device {rows.names[k]}", found.value[k] / MILLISECOND, wanted, "ms")
+        wanted = f"a time above zero for a device with I/O; line {working.line[k]} of {rows.file} has none"
+        raise InputError(f"service of device {working.names[k]}", found.value[k] / MILLISECOND, wanted, "ms")
     return _printed(rows)
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import cycle, groupby
 from typing import Any, ClassVar, Final
 
 from planner import render, style
 from planner.answer import Answer, tabled
+from planner.errors import InputError, ReportError
 from planner.quantity import column
 from planner.render.text import listed
 from planner.system.description import System
 from planner.system.figures import COST_FACTOR, OUTSIDE, Number, SystemResult, solve_all
+from planner.system.reading import recheck
 from planner.system.schema import TABLES
 from planner.units import GIB, MILLISECOND, ends, percent, readable
 
@@ -436,11 +439,12 @@ def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
     unasked = {"model", "name", "source", "release", "like"}
     differ = [at for at in {**first, **second} if at[1] not in unasked and first.get(at) != second.get(at)]
     before, entries = one.found.throughput.value, {entry.label: entry for entry in one.system.entries}
-    alone = {
-        (table, key): one.system.changed([(entries[table], key, second[table, key])])
-        for table, key in differ
-        if table in entries and (table, key) in second and key != "pages_from"
-    }
+    alone = {}
+    for table, key in differ:
+        if table in entries and (table, key) in second:
+            with suppress(InputError, ReportError):  # without the others it contradicts the rest
+                changed = one.system.changed([(entries[table], key, second[table, key])])
+                alone[table, key] = recheck(changed)
     effects = dict(zip(alone, solve_all(list(alone.values())), strict=True))
     rows = []
     for table, key in differ:

@@ -434,8 +434,7 @@ def _bounds(
                 found[f"paging {group.name}"] = throughput * capacity / transfers[group.name]
         for volume in loop.volumes:  # of others, what they carry does not bound what the throughput counts
             if any(volume.name in c.volumes for c in telling):
-                flow = np.maximum(volume.flow, 1e-300)
-                found[f"volumes {volume.name}"] = throughput * volume.capacity() / flow
+                found[f"volumes {volume.name}"] = throughput * volume.capacity() / volume.flow
         entry = case.system.one("processors")
         if entry is not None and (processors["total_busy"] > 0).any():
             others = sum((g.cp_system * g.other for g in loop.groups), np.zeros(len(case)))

@@ -170,10 +170,12 @@ def _refuse(wrong: object, entry: Entry, problem: str) -> None:
 
 
 def _names(system: System) -> None:
-    seen: set[str] = set()
-    for entry in system.entries:
-        _refuse(entry.label in seen, entry, " twice: expected each name once")
-        seen.add(entry.label)
+    seen: dict[tuple[str, str], Entry] = {}
+    for entry in system.entries:  # answers name devices of both kinds without their table
+        kind = "volumes" if entry.table == "paging" else entry.table
+        other = seen.setdefault((kind, entry.name), entry)
+        said = " twice" if other.table == entry.table else f" has the name of {other.label}"
+        _refuse(other is not entry, entry, f"{said}: expected each name once")
 
 
 def _like(system: System, entry: Entry, above: tuple[str, ...]) -> Entry:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from planner import library
 from planner.calibrate.error_bar import stretch
-from planner.errors import ConvergenceError, InfeasibleError
+from planner.errors import ConvergenceError, InfeasibleError, InputError
 from planner.interval import Interval
 from planner.queueing.multiclass import small_enough
 from planner.results import Array, by_key
@@ -27,6 +27,7 @@ NINETY: Final = 1.6448536269514722  # standard deviations of a normal distributi
 COUPLED: Final = "system-xiv-serialized"  # whose error is that of the coupled model
 # Processor times of a mode that was not measured: none at all, up to this many times the known.
 COST_FACTOR: Final = 3.0
+LARGEST: Final = 20_000  # scenarios of one answer with elasticities, which go with the square of the groups
 
 Place = tuple[str, str, str]
 
@@ -113,7 +114,7 @@ class _Sets:
                 for place, step in delta.items():
                     # The ends were taken of the first scenario: they go in proportion where that number varies.
                     rows = base[place].reshape(len(self.systems), self.width)
-                    rows[:, side] += step * _ratio(rows[:, 0], self.systems[0], place)
+                    rows[:, side] += step * (rows[:, 0] / rows[0, 0] if rows[0, 0] else 1.0)
                 if way.cost is not None:
                     shaped[:, side] = way.cost[(side - 1) % 2]
         steps = [(place, sign) for place in moved for sign in (-1, 1)]
@@ -131,11 +132,6 @@ class _Sets:
 def _stepped(values: Array, place: Place, sign: int) -> Array:
     """A little less or more of a number: one guest, one percent of anything else."""
     return np.asarray(np.maximum(values + sign, 1.0) if place[-1] == "count" else values * (1 + 0.01 * sign))
-
-
-def _ratio(values: Array, first: System, place: Place) -> Array:
-    reference = _numbers(first).get(place, 0.0)
-    return values / reference if reference else np.ones_like(values)
 
 
 def _numbers(system: System) -> dict[Place, float]:
@@ -179,6 +175,9 @@ def figures(systems: Sequence[System], *, elastic: bool) -> list[SystemResult]:
     outside = outside_mode(first)
     sets = _Sets(systems, directions(first, outside=outside))
     moved = _moved(first) if elastic else {}
+    if sets.width * (1 + 2 * len(moved)) > LARGEST:
+        way = "some 40 at most; equal guests are one group with a `count`"
+        raise InputError("groups of guests", len(first.of("guests")), way)
     case = replace(sets.scenarios(moved.values()), exact=small_enough(_requesters(systems)))
     outcome, error = outcome_of(case), model_error_of(first)
     return [
@@ -287,9 +286,7 @@ class _ScenarioResult:
         if basis == "arithmetic":  # a sum of ends: nothing is known of how roundings go together
             more, less = ends.sum(-1).tolist()
         else:
-            more, less = (
-                math.hypot(math.sqrt(float((side**2).sum())), self.error * abs(size)) for side in ends
-            )
+            more, less = (math.hypot(*side.tolist(), self.error * size) for side in ends)
         return Number(max(best - less, 0.0), best, max(min(best + more, most), best), basis)
 
     def shares(self) -> dict[str, float]:
@@ -440,7 +437,7 @@ class _ScenarioResult:
             slope = np.where(np.abs(slope) <= noise, 0.0, slope)
             best = float(slope[0])
             slope = np.where(stopped, best, slope)
-            more, less = (math.sqrt(float((side**2).sum())) for side in _reach(slope[1:] - slope[0]))
+            more, less = (math.hypot(*side.tolist()) for side in _reach(slope[1:] - slope[0]))
             open_end = math.inf if stopped.any() else 0.0
             found[label] = Number(best - less - open_end, best, best + more + open_end, "predicted")
         return found

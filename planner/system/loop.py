@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -45,11 +44,6 @@ class GuestNetwork:
     think: Array  # (scenarios, classes) time between two units of one
     near: tuple[Array, Array, Array] | None = None  # a solution for other loads
 
-    @cached_property
-    def most(self) -> int:
-        """Requesters in all, at most."""
-        return int(self.full.sum(-1).max())
-
     def shared(self, at: Integers, system: Array) -> StationGroup:
         """The processors that CP leaves."""
         demand = np.stack(
@@ -57,7 +51,7 @@ class GuestNetwork:
         )[at]
         left = np.maximum(self.loop.processors[at] - system, 1e-6)
         nobody = np.zeros(len(at))
-        rates = multi_server_rates(left, self.most, nobody)
+        rates = multi_server_rates(left, int(self.full.sum(-1).max()), nobody)
         if rates is not None and (left < 1).any():
             rates = np.minimum(rates, left[:, None])
         return StationGroup(demand=demand, service_rates=rates, copies=np.ones(len(at)), load=nobody)
@@ -124,9 +118,7 @@ class Loop:
     times: dict[str, Array] = field(default_factory=dict)
     starts: dict[tuple[int, int], Any] = field(default_factory=dict)
     exact: bool = True
-    away: Array = field(
-        default_factory=lambda: np.zeros((0, 0))
-    )  # (classes, scenarios) between two units [s]
+    away: Array = field(init=False)  # (classes, scenarios) between two units [s]
 
     def run(self) -> Loads:
         """Throughput of every class, and what the stations hold, of scenarios that were checked."""

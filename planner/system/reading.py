@@ -120,7 +120,7 @@ def _lines(text: str) -> dict[tuple[str, int, str], int]:
     table, number = "", 0
     for line, content in enumerate(text.split("\n"), start=1):
         if header := _HEADER.match(content):
-            table = header["name"].strip("\"' \t")
+            table = header["name"].partition(".")[0].strip("\"' \t")
             number = counts.get(table, 0)
             counts[table] = number + 1
             found.setdefault((table, number, ""), line)
@@ -147,10 +147,12 @@ class _Reader:
             raise self.error(f"unknown table {name!r}: {hint}a system has {', '.join(TABLES)}", name)
         declared = TABLES[name]
         parts = content if isinstance(content, list) else [content]
+        right = f"[[{name}]]" if declared.many else f"[{name}]"
         if not all(isinstance(part, dict) for part in parts):
-            raise self.error(f"expected a table, as [{'[' * declared.many}{name}{']' * declared.many}]", name)
-        if not declared.many and isinstance(content, list) and len(parts) > 1:
-            raise self.error(f"expected one table [{name}], found {len(parts)}", name, 1)
+            raise self.error(f"expected a table, as {right}", name)
+        if isinstance(content, list) != declared.many:
+            way = "in double brackets, as a system may have several" if declared.many else "once"
+            raise self.error(f"{name}: expected {right} {way}", name, len(parts) - 1)
         return [self.entry(declared, part, k) for k, part in enumerate(parts)]
 
     def entry(self, declared: TomlTable, content: Mapping[str, Any], number: int) -> Entry:

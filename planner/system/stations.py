@@ -314,8 +314,10 @@ class VolumeGroup:
             return self.count[:, None], none, none, (self.rate / self.count)[:, None]
         each, more = people // self.count, people % self.count
         requesters = np.stack([each + 1, each], axis=-1)
-        volumes = np.where(requesters > 0, np.stack([more, self.count - more], axis=-1), 0.0)
-        return volumes, requesters, np.stack([think, think], axis=-1), np.full_like(volumes, np.nan)
+        think = np.stack([think, think], axis=-1)
+        some = (requesters > 0) & np.isfinite(think)  # of a minidisk cache that answers all, nothing comes
+        volumes = np.where(some, np.stack([more, self.count - more], axis=-1), 0.0)
+        return volumes, requesters, np.where(some, think, 1.0), np.full_like(volumes, np.nan)
 
     def station(self) -> dict[str, Array]:
         """One volume, as a listing shows it: the gap of a device counts neither as service nor as queue."""
@@ -370,7 +372,7 @@ def solve_volumes(groups: Sequence[VolumeGroup]) -> None:
     own = np.stack([first.service, first.inflation, first.gap, first.aliases], axis=-1)
     rows = np.concatenate([pools, np.repeat(own, wide, axis=0)], axis=-1)
     # those of one pool are the same to eleven significant digits
-    known = np.where(np.isfinite(rows), rows, -1.0)  # nobody thinks without end
+    known = np.where(np.isfinite(rows), rows, -1.0)
     size = 10.0 ** (11 - np.ceil(np.log10(np.maximum(np.abs(known), 1e-30))))
     alike = np.round(known * size) / size
     _, at, back = np.unique(alike, axis=0, return_index=True, return_inverse=True)

@@ -154,7 +154,14 @@ def test_like_takes_what_is_not_said() -> None:
             'model = "processors"',
             r"expected a model of kind system or pool",
         ),
-        ("[storage]", "[[storage]]\nreal_gib = 1\n[[storage]]", r"expected one table \[storage\], found 2"),
+        (
+            "[storage]",
+            "[[storage]]\nreal_gib = 1\n[[storage]]",
+            r"line 15: storage: expected \[storage\] once",
+        ),
+        ("[storage]", "[[storage]]", r"line 13: storage: expected \[storage\] once"),
+        ("[[paging]]", "[paging]", r"line \d+: paging: expected \[\[paging\]\] in double brackets"),
+        ("[[guests]]", "[guests.pfault]", r"line \d+: guests: expected \[\[guests\]\] in double brackets"),
         ("count = 64", "count = = 64", r"line 11, column \d+: expected TOML"),
         ("# The published", "volumes = 3\n# The published", r"expected a table, as \[\[volumes\]\]"),
     ],
@@ -171,6 +178,14 @@ def test_a_circle_of_three_and_a_name_twice() -> None:
         parse_system(text)
     with pytest.raises(ReportError, match=r"guests\[a\] twice"):
         parse_system('[[guests]]\nname = "a"\ncount = 1\n[[guests]]\nname = "a"\ncount = 1\n')
+
+
+def test_devices_of_both_kinds_have_names_of_their_own() -> None:
+    """An answer shows them by name alone: those of volumes once hid the paging devices of the same name."""
+    with pytest.raises(ReportError, match=r"volumes\[pages\] has the name of paging\[pages\]"):
+        parse_system(
+            model.template("minimal") + '[[volumes]]\nname = "pages"\ncount = 1\nservice_time_ms = 1\n'
+        )
 
 
 def test_a_reference_to_another_kind_of_table_says_so() -> None:

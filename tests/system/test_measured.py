@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -17,6 +19,21 @@ from planner.system.measured import from_measurements
 
 def frame(rows: list[dict[str, object]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dtypes(DEVICES))
+
+
+def test_idle_aliases_leave_the_demand_that_was_measured(tmp_path: Path) -> None:
+    """Four requesters of one volume with three aliases find a free one: aliases without I/O have no mean service time.
+
+    Their means were refused by `planner aliases`, and a system took the I/Os for random ones, which wait here.
+    """
+    path = tmp_path / "idle.csv"
+    aliases = "".join(f"01F{k},alias,P,0,0,0\n" for k in range(3))
+    path.write_text(f"device,kind,pool,rate,service_ms,queue\n0100,base,P,851.6,2.453,0.00\n{aliases}")
+    station = model.solve(from_measurements(path)).found.stations["P volumes"]
+    assert station["transfers"].value == pytest.approx(851.6, rel=1e-3)
+    assert station["response"].value == pytest.approx(2.453e-3, rel=1e-3)
+    one, mean = (planner.aliases(path, **asked).table() for asked in ({}, {"interval": "mean"}))
+    assert [each.values for each in one.columns] == [each.values for each in mean.columns]
 
 
 def test_two_pools_of_two_systems() -> None:
