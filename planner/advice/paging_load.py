@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner import library, render
-from planner.calibrate.error_bar import PROBABILITY, central, model_errors, possible
+from planner.calibrate.error_bar import PROBABILITY, central, disturbed, possible
 from planner.devices.paging import PagingDevice, PagingPerformance
+from planner.devices.parameters import MODEL_ERROR
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.queueing import checks
@@ -54,13 +55,8 @@ class PagingKind:
 
     def within(self, load: Load, count: int) -> tuple[Interval, Interval]:
         """Utilization and response time [s] of `count` devices, 90 %; inf where they do not carry the load."""
-        busy, response = (
-            _around(best, drawn)
-            for best, drawn in zip(
-                _solved(self.device, load, count)[:2], _solved(self.possible, load, count)[:2], strict=True
-            )
-        )
-        return busy, response
+        best, drawn = (_solved(each, load, count) for each in (self.device, self.possible))
+        return _around(best[0], drawn[0]), _around(best[1], drawn[1])
 
 
 def _around(best: Array, drawn: Array) -> Interval:
@@ -75,10 +71,9 @@ def kinds(names: Sequence[str] = ()) -> list[PagingKind]:
     for name in dict.fromkeys([names] if isinstance(names, str) else names or PAGING_KINDS):
         InputError.unless_one_of("kind", name, PAGING_KINDS)
         model = library.read_model(f"paging-{name}")
-        device, sets = PagingDevice.from_model(model), possible(model, 64).sets
-        slower = np.maximum(1 + model_errors(model.fit), 0.01)[:, None]
-        times, pages = np.broadcast_arrays(slower * sets["service_time"], sets["pages_per_transfer"])
-        drawn: dict[str, Any] = {"service_time": times.ravel(), "pages_per_transfer": pages.ravel()}
+        device, sets = PagingDevice.from_model(model), disturbed(model, possible(model, 64).sets)
+        drawn: dict[str, Any] = {key: sets[key] for key in ("service_time", "pages_per_transfer")}
+        drawn["service_time"] *= 1 + sets[MODEL_ERROR]
         found.append(PagingKind(name=name, device=device, model=model, possible=replace(device, **drawn)))
     return found
 

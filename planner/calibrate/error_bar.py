@@ -12,7 +12,7 @@ from scipy.special import ndtri, stdtrit
 from planner import library
 from planner.calibrate.posterior import points
 from planner.devices.kinds import KINDS
-from planner.devices.parameters import POPULATION, THINK_TIME, Figures, Scenario
+from planner.devices.parameters import MODEL_ERROR, POPULATION, THINK_TIME, Figures, Scenario
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.quantity import Quantity
@@ -74,7 +74,7 @@ def intervals(
     # about 64 parameter sets represent all possible ones
     sets, given = possible(model, 64), dict(given or {})
     best = _ask(model, sets.best, given, scenarios)
-    drawn = _ask(model, sets.sets, given, scenarios)
+    drawn = _ask(model, disturbed(model, {**sets.sets, **given}), {}, scenarios)
     found = {}
     for shown in KINDS[model.kind].FIGURES:
         value = best[shown.key][0]
@@ -107,13 +107,14 @@ def _most(shown: Quantity, drawn: Figures) -> Array:
 
 def _ends(shown: Quantity, drawn: Figures, fit: library.FitQuality) -> tuple[Array, Array]:
     """Central 90 % of the predictions of all parameter sets, convolved with the model error, shape (scenarios,)."""
-    values, size, most = drawn[shown.key], drawn[shown.error_of or shown.key], _most(shown, drawn)
+    values, most = drawn[shown.key], _most(shown, drawn)
     degrees = fit.degrees_of_freedom
     if degrees is not None and degrees < 1:
         return np.zeros(values.shape[-1]), most.max(axis=0)
-    return central(
-        np.clip(convolved(values, model_error_of(fit), size), 0.0, np.tile(most, (NORMAL.size, 1)))
-    )
+    if shown.error_of != MODEL_ERROR:
+        size, most = drawn[shown.error_of or shown.key], np.tile(most, (NORMAL.size, 1))
+        values = convolved(values, model_error_of(fit), size)
+    return central(np.clip(values, 0.0, most))
 
 
 def _open(
@@ -200,6 +201,16 @@ def possible(model: library.Model, count: int) -> Possible:
         drawn = dict(zip([p.key for p in free], cut_off(model.uncertainty, free, count).T, strict=True))
     many = len(next(iter(drawn.values()))) if drawn else 1
     return Possible(best=best, sets={key: np.full(many, value) for key, value in best.items()} | drawn)
+
+
+def disturbed(model: library.Model, values: Mapping[str, Array | float]) -> dict[str, Array]:
+    """Parameter sets, with every `model_error` where the kind adds it itself, each of shape (9 x sets,)."""
+    rows = dict(zip(values, np.broadcast_arrays(*map(np.atleast_1d, values.values())), strict=True))
+    if all(shown.error_of != MODEL_ERROR for shown in KINDS[model.kind].FIGURES):
+        return rows
+    errors = np.maximum(model_error_of(model.fit) * NORMAL, -0.99)
+    repeated = {key: np.tile(row, NORMAL.size) for key, row in rows.items()}
+    return {**repeated, MODEL_ERROR: np.repeat(errors, len(next(iter(rows.values()))))}
 
 
 def refuse_unknown(model: library.Model, what: str, keys: Iterable[str], allowed: Collection[str]) -> None:
@@ -289,11 +300,6 @@ def model_error_of(fit: library.FitQuality) -> float:
     """Relative model error, as wide at 90 % as Student's t."""
     degrees = fit.degrees_of_freedom
     return fit.model_error * (1.0 if degrees is None else stretch(degrees))
-
-
-def model_errors(fit: library.FitQuality) -> Array:
-    """Equally likely relative model errors, shape (9,)."""
-    return np.asarray(model_error_of(fit) * NORMAL)
 
 
 def convolved(values: Array, model_error: float, size: Array | float = 1.0) -> Array:

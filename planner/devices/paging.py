@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from planner import queueing
 from planner.devices import parameters
-from planner.devices.parameters import Figures, Scenario
+from planner.devices.parameters import MODEL_ERROR, Figures, Scenario
 from planner.library import Model
 from planner.quantity import Quantity
 from planner.queueing import Steady
@@ -21,8 +21,8 @@ from planner.results import Array, Result, quantity
 KIND: Final = "paging"
 
 
-def _count(key: str, symbol: str, meaning: str) -> Quantity:
-    return Quantity(key=key, symbol=symbol, low=1, high=1000, default=1, meaning=meaning)
+def _count(key: str, symbol: str, meaning: str, *, whole: bool = False) -> Quantity:
+    return Quantity(key=key, symbol=symbol, low=1, high=1000, whole=whole, default=1, meaning=meaning)
 
 
 def _cost(key: str, symbol: str, meaning: str) -> Quantity:
@@ -69,7 +69,7 @@ class PagingDevice:
     PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
         parameters.SERVICE_TIME,
         PAGES_PER_TRANSFER,
-        _count("queue_depth", "c", "transfers that the device works on at a time; 1 is serialized"),
+        _count("queue_depth", "c", "transfers that the device works on at a time; 1 is serialized", whole=True),
         _count("outstanding", "n", "requests outstanding per device while it was measured; no more were measured"),
         _cost("cp_time", "u", "CP processor time per page, charged to users and to the system"),
         CP_SYSTEM_TIME,
@@ -85,45 +85,44 @@ class PagingDevice:
                  example="scv=0.5"),
     )  # fmt: skip
     FIGURES: ClassVar[tuple[Quantity, ...]] = (
-        Quantity(key="page_rate", label="pages", unit="1/s", decimals=1, error_of="page_rate predicted"),
-        Quantity(
-            key="transfer_rate", label="transfers", unit="1/s", decimals=1, error_of="transfer_rate predicted"
-        ),
-        Quantity(key="response", label="response", unit="ms"),
-        Quantity(key="utilization", label="busy", decimals=3, high=1.0),
-        Quantity(key="requests", label="requests", decimals=2, error_of="requests predicted"),
-        Quantity(key="processors", label="CP processors", decimals=3),
+        Quantity(key="page_rate", label="pages", unit="1/s", decimals=1, error_of=MODEL_ERROR),
+        Quantity(key="transfer_rate", label="transfers", unit="1/s", decimals=1, error_of=MODEL_ERROR),
+        Quantity(key="response", label="response", unit="ms", error_of=MODEL_ERROR),
+        Quantity(key="utilization", label="busy", decimals=3, high=1.0, error_of=MODEL_ERROR),
+        Quantity(key="requests", label="requests", decimals=2, error_of=MODEL_ERROR),
+        Quantity(key="processors", label="CP processors", decimals=3, error_of=MODEL_ERROR),
     )
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Solve for requests with think time, or for random page arrivals if given; inputs have no model error."""
+        """Solve for requests with think time, or for random page arrivals: there the model error slows the service."""
         keys = ("service_time", "pages_per_transfer", "cp_time", "queue_depth")
         columns: dict[str, Any] = {key: values[key][:, None] for key in keys}
         device = cls(**columns)  # for all parameter sets at once
+        off = 1 + values.get(MODEL_ERROR, np.zeros(1))[:, None]
         found = {shown.key: np.full((len(values[keys[0]]), len(scenarios)), np.nan) for shown in cls.FIGURES}
         arrivals, requests, thinks, scv = (
             np.array([float(at[key]) for at in scenarios])
             for key in ("arrival_rate", "outstanding", "think_time", "scv")
         )
         opened = ~np.isnan(arrivals)
+        slower = cls(**{**columns, "service_time": columns["service_time"] * off})
         for places in filter(np.size, (np.flatnonzero(opened), np.flatnonzero(~opened))):
             if opened[places[0]]:
-                solved = device.open(arrivals[places], scv=scv[places])
+                solved = slower.open(arrivals[places], scv=scv[places])
             else:
                 solved = device.closed(requests[places], thinks[places], scv=scv[places])
             for key, numbers in found.items():
-                numbers[:, places] = getattr(solved, _NAMES.get(key, key))
-        carried = opened & (found["page_rate"] >= arrivals * (1 - 1e-12))
+                numbers[:, places] = getattr(solved, _NAMES.get(key, key)) * np.where(
+                    opened[places], 1.0, off
+                )
         there = ~opened & (thinks == 0)  # all requests are outstanding all the time
-        known = {"page_rate": carried, "transfer_rate": carried, "requests": there}
-        coming = np.where(opened, arrivals, np.inf) + 0 * columns["service_time"]
-        most = {
-            "page_rate": coming, "transfer_rate": coming / columns["pages_per_transfer"],
-            "requests": np.where(opened, np.inf, requests) + 0 * columns["service_time"],
-        }  # fmt: skip
-        predicted = {f"{key} predicted": np.where(at, 0.0, found[key]) for key, at in known.items()}
-        return found | predicted | {f"{key} most": each for key, each in most.items()}
+        most = np.minimum(found["requests"], np.where(opened, np.inf, requests))
+        found["requests"] = np.where(there, requests, most)
+        found["processors"] = np.where(
+            opened, off * device.cp_time * np.minimum(arrivals, device.capacity), found["processors"]
+        )
+        return found | {"page_rate most": np.where(opened, arrivals, np.inf) + 0 * columns["service_time"]}
 
     @classmethod
     def from_model(cls, model: Model) -> Self:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Scenario = Mapping[str, Value]  # inputs by key, SI
 Figures = dict[str, Array]  # outputs by key, SI, each of shape (sets, scenarios)
+# Relative error of each parameter set, for kinds that add it themselves to the figures whose `error_of` it is.
+MODEL_ERROR = "model_error"
 
 SERVICE_TIME = Quantity(
     key="service_time", symbol="S0", unit="s", low=1e-6, high=10.0, default=1e-3,

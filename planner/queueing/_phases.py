@@ -382,7 +382,7 @@ def _stations(
     The first key is the population of a closed station, its number of levels.
     """
     if not (scv > 0).all():
-        raise InputError("scv", 0.0, "above zero: deterministic service has no finite chain of phases")
+        raise InputError("scv", 0.0, "above zero, as 0.1: constant service has no chain of phases")
     for index, (servers, width, gapped, *rest) in shapes(c, phase_count(scv), g > 0, *keys):
         states = _checked_size(servers, width + gapped, largest)
         if rest and rest[0] > (most := 200_000 // states):

@@ -32,10 +32,8 @@ LEGEND: Final = 8  # most lines that are labeled at their ends
 def keys_of(kind: str) -> dict[str, Quantity]:
     """Keys that can be set for a kind of device."""
     InputError.unless_one_of("kind of the model", kind, KINDS)
-    asked, fitted = (
-        {each.key: each for each in part} for part in (KINDS[kind].QUESTIONS, KINDS[kind].PARAMETERS)
-    )
-    return asked | {key: each for key, each in fitted.items() if key not in asked}
+    asked, fitted = KINDS[kind].QUESTIONS, KINDS[kind].PARAMETERS
+    return {each.key: each for each in (*asked, *fitted, *asked)}  # where both have a key, the question's
 
 
 def parse_setting(text: str, kind: str = "volume") -> tuple[str, Value]:
@@ -169,13 +167,16 @@ class Prediction(Answer):
     def notes(self) -> tuple[str, ...]:
         """Meaning of the columns, and extrapolations."""
         notes = ["+/- is half of the 90 % interval."]
-        reach = ((shown, self.values[shown.key]) for shown in self.figures)
-        if any((each.value + (each.high - each.low) / 2 > shown.high).any() for shown, each in reach):
+        within = self.values.values()
+        bounded = ((shown.high, self.values[shown.key]) for shown in self.figures if shown.high < math.inf)
+        if any((each.value + (each.high - each.low) / 2 > most).any() for most, each in bounded):
             notes = [
                 "+/- is half of the 90 % interval, or both its ends where half would pass what is possible."
             ]
-        if any((np.isposinf(each.high) & np.isfinite(each.value)).any() for each in self.values.values()):
+        if any((np.isposinf(each.high) & np.isfinite(each.value)).any() for each in within):
             notes.append('"or more": the measurements give no upper end; --json has the lower one.')
+        if any(np.isposinf(each.value).any() for each in within):
+            notes.append(f'"saturated": more is asked for than the {self.figures[0].label} that are carried.')
         return (*notes, *(f"{sentence_case(warning)}." for warning in self.warnings))
 
     def table(self) -> render.Table:
@@ -448,13 +449,9 @@ def _draw(found: Prediction, axes: style.Axes | None, figure: str | None = None)
     return panels[0]
 
 
-def _varied(found: Prediction) -> tuple[str, ...]:
-    return found.keys or tuple(found.known)
-
-
 def _panel(found: Prediction, shown: Quantity, axes: style.Axes) -> None:
     """Draw one figure with its band, one line for each value of the other varied keys."""
-    first, *others = _varied(found)
+    first, *others = found.keys or found.known
     columns = {column.name: column for column in found.table().columns}
     lines = by_key((tuple(each[key] for key in others), k) for k, each in enumerate(found.settings))
     x = columns[first].values
@@ -501,7 +498,7 @@ def _measured_range(found: Prediction, key: str, x: Sequence[Any], axes: style.A
 
 def _mark(found: Prediction, around: Prediction, shown: Quantity, axes: style.Axes) -> None:
     """Mark the given scenario with its interval."""
-    first = _varied(around)[0]
+    first, *_ = around.keys or around.known
     within = found.values[shown.key][0] / shown.factor
     value = found.settings[0][first]
     place = value if isinstance(value, str) else float(value) / found.scale(first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,10 @@ def test_pages_that_were_asked_for_and_are_carried_have_no_error() -> None:
     saturated = whatif.predict(model, {"arrival_rate": 1e6})
     pages = saturated.values["page_rate"][0]
     assert pages.low < pages.value < pages.high and "90 %" in saturated.headline
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it printed one of inf - inf
+        assert any('"saturated": more is asked for than the pages' in note for note in saturated.notes)
+    assert not any("saturated" in note for note in given_rate.notes)
 
 
 def test_answers_are_those_of_the_devices() -> None:
@@ -154,6 +159,7 @@ DISK = "disk-xedit-emulated-fba"
     ("name", "asked", "problem"),
     [
         ("paging-eckd", {"arrival_rate": math.nan}, "arrival_rate = nan 1/s: expected a number of at least 0"),
+        ("paging-eckd", {"queue_depth": 2.5}, "queue_depth = 2.5: expected a count of at least 1, at most 1000"),
         ("paging-eckd", {"arrival_rate": -5.0}, "arrival_rate = -5.0 1/s: expected a number of at least 0"),
         ("paging-eckd", {"think_time": math.inf}, "think_time = inf s: expected a number of at least 0"),
         ("paging-eckd", {"service_time": 0.0}, "service_time = 0.0 s: expected a number of at least 1e-06"),
