@@ -128,7 +128,7 @@ def _is_covariance(matrix: Matrix, rounded: float = 1e-5) -> bool:
 
 
 class Uncertainty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Uncertainty of the fitted `parameters`: a normal distribution, truncated at their bounds.
+    """Uncertainty of the fitted `parameters`: a normal distribution, moved to the nearest point within their bounds.
 
     `center` and `covariance` are in the units of the parameters, in that order.
     """
@@ -153,7 +153,7 @@ class Uncertainty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Alternative(Uncertainty, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One number of requesters that the measurements allow, with its parameters.
+    """One number of requesters that the measurements allow, with its parameters, truncated at their bounds.
 
     `share` is the probability of `population`.
     """

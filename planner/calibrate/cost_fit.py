@@ -12,7 +12,7 @@ import numpy as np
 
 from planner import library
 from planner.calibrate.calibration import Calibration, Estimate, correlations, given, known_parameters
-from planner.calibrate.error_bar import cut_off, stretch
+from planner.calibrate.error_bar import bounded, stretch
 from planner.calibrate.least_squares import LeastSquares, MeasuredFigure, with_likely_error
 from planner.errors import CalibrationError
 from planner.library import Status
@@ -190,7 +190,7 @@ def _result(found: CostSolution, most: float = 0.5) -> CostFit:
     within = np.asarray(np.linalg.inv(own.T @ own + own_belief.T @ own_belief))
     errors = np.zeros(len(at))
     errors[inside] = np.sqrt(np.diag(within))
-    # A bound stops the estimate, not the distribution: that is centered at the unbounded solution and truncated.
+    # A bound stops the estimate, not the distribution: that is centered at the unbounded solution.
     pull = slope.T @ (found.off / problem.sigma)
     wide = covariance * (wider * stretch(max(degrees, 1))) ** 2 * np.outer(problem.scales, problem.scales)
     uncertainty = library.Uncertainty(
@@ -240,7 +240,7 @@ def _estimates(
     solution: CostSolution, errors: Array, unseen: Flags, uncertainty: library.Uncertainty
 ) -> Iterator[Estimate]:
     problem, at = solution.problem, solution.at * solution.problem.scales
-    draws = cut_off(uncertainty, problem.free, 400)  # parameter sets for the intervals
+    draws = bounded(uncertainty, problem.free, 400)  # parameter sets for the intervals
     lows, highs = np.quantile(draws, (0.05, 0.95), axis=0)
     for parameter, start in zip(problem.model.parameters, problem.model.start, strict=True):
         if parameter.key in problem.known:

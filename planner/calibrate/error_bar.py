@@ -198,7 +198,7 @@ def possible(model: library.Model, count: int) -> Possible:
         drawn = _mixture(model.alternatives, known, count, vague)
     elif model.uncertainty:
         free = [known[key] for key in model.uncertainty.parameters]
-        drawn = dict(zip([p.key for p in free], cut_off(model.uncertainty, free, count).T, strict=True))
+        drawn = dict(zip([p.key for p in free], bounded(model.uncertainty, free, count).T, strict=True))
     many = len(next(iter(drawn.values()))) if drawn else 1
     return Possible(best=best, sets={key: np.full(many, value) for key, value in best.items()} | drawn)
 
@@ -246,7 +246,7 @@ def _mixture(
         many = round(count * each.share)
         if many == 0:
             continue
-        sets.append(cut_off(each, free, many, vague=vague) if free else np.empty((many, 0)))
+        sets.append(cut_off(each, free, many, vague) if free else np.empty((many, 0)))
         requesters.append(np.full(len(sets[-1]), float(each.population)))
     if not sets:
         return {}
@@ -256,44 +256,69 @@ def _mixture(
 
 def _root(covariance: Array) -> Array:
     """Cholesky factor of a covariance; if rounding made it indefinite, a root without the negative eigenvalues."""
+    size = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    correlation = covariance / np.outer(size, size) + 1e-9 * np.eye(len(size))
     try:
-        return np.asarray(np.linalg.cholesky(covariance))
+        return np.asarray(np.linalg.cholesky(correlation) * size[:, None])
     except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+        values, vectors = np.linalg.eigh((correlation + correlation.T) / 2)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)) * size[:, None])
+
+
+def _bounds(free: Sequence[Quantity]) -> tuple[Array, Array]:
+    """Smallest and largest values of parameters, SI, each of shape (free,)."""
+    return np.array([each.low for each in free]), np.array([each.high for each in free])
+
+
+def bounded(uncertainty: library.Uncertainty, free: Sequence[Quantity], count: int) -> Array:
+    """Draw from a normal distribution and move draws beyond a bound to the nearest point within, shape (count, free).
+
+    Estimates within bounds scatter in this way: a share of them is at the bound (Chernoff 1954).
+    """
+    root = _root(np.array(uncertainty.covariance))
+    drawn = np.array(uncertainty.center) + points(count, len(free)) @ root.T
+    return _nearest(drawn, root @ root.T, *_bounds(free))
+
+
+def _nearest(drawn: Array, covariance: Array, low: Array, high: Array) -> Array:
+    """Nearest points within bounds, in standard deviations (principal pivoting: Murty 1974), shape (sets, free)."""
+    found, held = drawn, np.zeros(drawn.shape, dtype=np.int64)  # -1: held at the lower bound, 1: at the upper
+    for _ in range(1000):  # about as many as parameters are usual
+        bound, both = np.where(held < 0, low, high), (held[:, :, None] * held[:, None]) != 0
+        gap = np.where(held, bound - drawn, 0.0)
+        force = np.linalg.solve(np.where(both, covariance, np.eye(len(low))), gap[..., None])[..., 0]
+        found = np.where(held, bound, drawn + force @ covariance)
+        to = np.where(found < low, -1, np.where(found > high, 1, np.where(held * force < 0, held, 0)))
+        moved = to != held
+        if not moved.any():
+            break
+        held = np.where(
+            moved & (np.cumsum(moved, axis=1) == 1), to, held
+        )  # one at a time, so that none cycles
+    return np.clip(found, low, high)
 
 
 def cut_off(
-    uncertainty: library.Uncertainty, free: Sequence[Quantity], count: int, most: int = 65_536,
-    vague: Set[str] = frozenset(),
-) -> Array:  # fmt: skip
-    """Draw from a truncated normal distribution, with at most about `most` points, shape (count or fewer, free).
+    uncertainty: library.Uncertainty, free: Sequence[Quantity], count: int, vague: Set[str] = frozenset()
+) -> Array:
+    """Draw from a truncated normal distribution, shape (count or fewer, free).
 
     A `vague` parameter is log-normal, like its prior, with the same mean and covariance.
     """
     order = sorted(range(len(free)), key=lambda k: free[k].file_key not in vague)  # vague ones first
-    center, covariance = (
-        np.array(uncertainty.center)[order],
-        np.array(uncertainty.covariance)[np.ix_(order, order)],
-    )
-    low, high = (np.array([getattr(free[k], end) for k in order]) for end in ("low", "high"))
-    size = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
-    root = _root(covariance / np.outer(size, size) + 1e-9 * np.eye(len(free))) * size[:, None]
-    skewed = [k for k, at in enumerate(order) if free[at].file_key in vague and center[k] > 0]
-    many = 4096
-    while True:
-        normal = points(many, len(free)).copy()
-        for k in skewed:
-            part = size[k] / center[k]
+    center = np.array(uncertainty.center)[order]
+    covariance = np.array(uncertainty.covariance)[np.ix_(order, order)]
+    low, high = _bounds([free[k] for k in order])
+    normal = points(4096, len(free)).copy()
+    for k, at in enumerate(order):
+        if free[at].file_key in vague and center[k] > 0:
+            part = np.sqrt(max(covariance[k, k], 1e-300)) / center[k]
             width = np.sqrt(np.log1p(part**2))
             normal[:, k] = np.expm1(width * normal[:, k] - width**2 / 2) / part
-        drawn = center + normal @ root.T
-        inside = drawn[((drawn >= low) & (drawn <= high)).all(axis=-1)]
-        if len(inside) >= count or many >= most:
-            break
-        many *= 4
-    found = inside[:count] if len(inside) else np.clip(center, low, high)[None]
-    return np.asarray(found[:, np.argsort(order)])
+    drawn = center + normal @ _root(covariance).T
+    inside = drawn[((drawn >= low) & (drawn <= high)).all(axis=-1)][:count]
+    found = inside if len(inside) else np.clip(center, low, high)[None]
+    return found[:, np.argsort(order)]
 
 
 def model_error_of(fit: library.FitQuality) -> float:
