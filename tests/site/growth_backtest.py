@@ -1,5 +1,7 @@
 """Backtest of growth methods on seeded series whose truth is known: ``python -m tests.site.growth_backtest``.
 
+``python -m tests.site.growth_backtest planner 300 walk=.15 season=.2 days=550`` has levels that wander, and seasons.
+
 The methods that `docs/growth-methods.md` compares: the planner's own, and three of kept libraries. Two of them need
 statsmodels (extra `bench`).
 """
@@ -177,16 +179,19 @@ def judge(seed: int, method: str, count: int, **given: object) -> dict[str, floa
 
 
 def main() -> None:
-    """Print what each method reaches; its name and the number of series may be given."""
+    """Print what each method reaches; its name, the number of series and arguments of `make` may be given."""
     warnings.simplefilter("ignore")
     names = sys.argv[1:2] or ["planner"]
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 300
+    given = {name: float(value) for name, value in (each.split("=") for each in sys.argv[3:])}
+    if "days" in given:
+        given["days"] = int(given["days"])
     for name in names[0].split(","):
         for seed in JUDGING:
             print(
                 name,
                 seed,
-                {key: round(value, 3) for key, value in judge(seed, name, count).items()},
+                {key: round(value, 3) for key, value in judge(seed, name, count, **given).items()},
                 flush=True,
             )
 

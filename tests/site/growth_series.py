@@ -16,6 +16,9 @@ WEEKS = (
 )
 
 
+YEARS_AFTER = 6
+
+
 @dataclass(frozen=True, kw_only=True)
 class Known:
     """Series with their truth, one row a series; the first day is a Monday."""
@@ -28,10 +31,11 @@ class Known:
     shift: Array  # share, 0 where none
     shift_day: Array
     proportional: np.ndarray
+    factor: Array  # (series, days and years after them) season and walk beside the line
 
     def level(self, day: Array | int) -> Array:
         """Level without noise on a day (series,) or a column of days."""
-        return self.level_of(self.trend, day)
+        return self.level_of(self.trend, day) * self.factor[np.arange(self.first.size), day]
 
     def level_of(self, trend: Array, day: Array | int) -> Array:
         line = 1 + trend * np.asarray(day) / 365.25
@@ -53,8 +57,14 @@ def make(
     shifts: float = 1 / 3,
     additive: float = 0.5,
     phi: tuple[float, float] = (0.0, 0.9),
+    walk: float = 0.0,
+    season: float = 0.0,
 ) -> Known:
-    """Trend 0 to 60 %/year, a weekly pattern, AR(1) noise to .9, 5 % gaps, a level shift in a third."""
+    """Trend 0 to 60 %/year, a weekly pattern, AR(1) noise to .9, 5 % gaps, a level shift in a third.
+
+    `walk` is the standard deviation of the logarithm of a level that wanders, in a year; `season` the half range of a
+    sine of a year.
+    """
     rng = np.random.default_rng(seed)
     first = np.exp(rng.uniform(np.log(50), np.log(20000), series))
     trend = np.zeros(series) if flat else rng.uniform(0, 0.6, series)
@@ -64,7 +74,12 @@ def make(
     has = rng.random(series) < shifts
     shift = np.where(has, rng.uniform(0.08, 0.5, series) * rng.choice([-1, 1, 1], series), 0.0)
     shift_day = np.where(has, rng.uniform(0.1, 0.9, series) * days, 10**6).astype(int)
+    beside = np.random.default_rng(seed + 1)
+    years = np.arange(days + YEARS_AFTER * 366) / 365.25
+    steps = beside.standard_normal((series, years.size)) * walk / np.sqrt(365.25)
+    phase = beside.uniform(0, 1, (series, 1))
     known = Known(
+        factor=np.exp(np.cumsum(steps, axis=1)) * (1 + season * np.sin(2 * np.pi * (years + phase))),
         values=np.empty(0),
         first=first,
         trend=trend,

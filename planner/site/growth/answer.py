@@ -108,7 +108,7 @@ class Growth(Answer):
         if len(loads(self.limits)) > MOST_LOADS:
             found.append("Levels, level shifts and patterns of all loads are in --json.")
         if any(each.trend is not None and not each.long for each in self.limits):
-            found.append("Less than two years cannot tell a yearly season from a trend.")
+            found.append("Less than two years seldom tell a yearly season from a trend.")
         return tuple(found)
 
     def sections(self) -> tuple[render.Section, ...]:

@@ -28,9 +28,8 @@ COARSE: Final = slice(2, None, 3)  # of `PHIS`, where the likeliest one is enoug
 SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of busy weekdays: standard deviations
 SPELLS: Final = (2, 3, 4, 6, 8, 11, 15)  # days in a row that may be unlike the others: bridge days, year ends
 EVERY: Final = 5  # days, on any weekday in turn, from one possible bend to the next
-TWO_YEARS: Final = (
-    730  # days from the first measured one to the last: fewer cannot tell a season from a trend
-)
+FEWEST_SEASONAL: Final = 300  # days from the first measured one to the last from which on a season is sought
+TWO_YEARS: Final = 730  # days that tell a season from a trend
 HARMONICS: Final = (1, 2, 4, 8, 16)  # of a year that a season may have
 LEAST_SEASON: Final = 0.05
 ROUNDS: Final = 14  # of looking for changes; twice as many where a season makes them begin anew
@@ -75,7 +74,7 @@ class SeriesState:
     busy: Flags  # (series, 7) weekdays that are about as busy as the busiest
     spread: Array  # (series,) standard deviation among these
     form: Integers  # (series,) of the noise
-    long: Flags  # (series,) whether two years were measured
+    long: Flags  # (series,) whether enough was measured to seek a season
     harmonics: Integers  # (series,) of the yearly season; 0: none
     season: Array  # (series, days) factor
     steps: list[list[int]] = field(default_factory=list)
@@ -373,7 +372,7 @@ def start(values: Array, weekday: Integers, month_forms: Array) -> SeriesState:
         level=np.ones_like(values), week=np.maximum(week, LEAST_FACTOR), growth=np.zeros(series),
         jump=np.zeros_like(values), month=np.ones(series),
         month_form=np.full(series, -1), busy=busy, spread=np.full(series, 0.1), form=np.zeros(series, dtype=np.intp),
-        long=there.shape[1] - np.argmax(there[:, ::-1], axis=1) - first >= TWO_YEARS,
+        long=there.shape[1] - np.argmax(there[:, ::-1], axis=1) - first >= FEWEST_SEASONAL,
         harmonics=np.zeros(series, dtype=np.intp), season=np.ones_like(values),
         steps=[[] for _ in range(series)], pulses=[[] for _ in range(series)],
     )  # fmt: skip
@@ -602,7 +601,7 @@ def month_gains(state: SeriesState, model: Linear, solved: Solved, white: Array,
 
 
 def season_gains(state: SeriesState, none: Array) -> Array:
-    """Each number of harmonics above what there is, where two years were measured; (series, numbers)."""
+    """Each number of harmonics above what there is, where enough was measured; (series, numbers)."""
     gains = np.full((len(none), len(HARMONICS)), -np.inf)
     long = np.flatnonzero(state.long & (state.harmonics < HARMONICS[-1]))
     part = state.pick(long)
