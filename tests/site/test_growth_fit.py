@@ -389,7 +389,7 @@ def test_the_answer_says_when_the_season_is_highest_and_lowest() -> None:
     assert trend.low < 0.2 / (1 + 0.2 * 799 / YEAR) < trend.high
 
 
-@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [20, pytest.param(100, marks=pytest.mark.long)])
 def test_thirteen_months_show_a_season_beside_the_trend(count: int) -> None:
     """Sought from two years on only, ranges of the level held its truth in 25 to 49 %, three to five times as wide."""
     known = make(SEED, series=count, season=0.2, shifts=0.0)

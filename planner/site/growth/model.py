@@ -28,7 +28,7 @@ COARSE: Final = slice(2, None, 3)  # of `PHIS`, where the likeliest one is enoug
 SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of busy weekdays: standard deviations
 SPELLS: Final = (2, 3, 4, 6, 8, 11, 15)  # days in a row that may be unlike the others: bridge days, year ends
 EVERY: Final = 5  # days, on any weekday in turn, from one possible bend to the next
-FEWEST_SEASONAL: Final = 300  # days from the first measured one to the last from which on a season is sought
+FEWEST_SEASONAL: Final = 365  # days from the first measured one to the last from which on a season is sought
 TWO_YEARS: Final = 730  # days that tell a season from a trend
 HARMONICS: Final = (1, 2, 4, 8, 16)  # of a year that a season may have
 LEAST_SEASON: Final = 0.05
@@ -421,7 +421,14 @@ def extend(state: SeriesState) -> Flags:
         del chance["bend"]  # draws average over one
         if bend > chance["step"]:
             del chance["step"]
-        if bend > chance["season"]:
+        # In a year, a season and a bend look alike: at the same odds of both the season must be the likelier by far.
+        even = (
+            LIKELY
+            + bend
+            - np.log(PRIORS["bend"].odds * odds["bend"].shape[1])
+            + np.log(PRIORS["season"].odds)
+        )
+        if even > chance["season"]:
             del chance["season"]
         kind = max(chance, key=lambda name: chance[name])
         if chance[kind] < (CERTAIN if kind == "step" else LIKELY):
