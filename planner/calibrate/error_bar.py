@@ -292,9 +292,8 @@ def _nearest(drawn: Array, covariance: Array, low: Array, high: Array) -> Array:
         moved = to != held
         if not moved.any():
             break
-        held = np.where(
-            moved & (np.cumsum(moved, axis=1) == 1), to, held
-        )  # one at a time, so that none cycles
+        first = moved & (np.cumsum(moved, axis=1) == 1)  # one at a time, so that none cycles
+        held = np.where(first, to, held)
     return np.clip(found, low, high)
 
 

@@ -113,7 +113,7 @@ def test_the_season_is_that_of_columns_more_in_the_dense_fit() -> None:
     values, day = make(6, series=2, days=days).values, np.arange(days)
     state = start(values / np.nanmedian(values, axis=1)[:, None], day % 7, month_forms(MONDAY, days))
     none = solve(linear(state), phi)
-    assert state.long.all()
+    assert state.whole_year.all()
     state.harmonics[0], state.season[0] = harmonics, 1 + 0.2 * np.cos(2 * np.pi * day / YEAR)
     model = linear(state)
     solved = solve(model, phi)

@@ -74,7 +74,7 @@ class SeriesState:
     busy: Flags  # (series, 7) weekdays that are about as busy as the busiest
     spread: Array  # (series,) standard deviation among these
     form: Integers  # (series,) of the noise
-    long: Flags  # (series,) whether enough was measured to seek a season
+    whole_year: Flags  # (series,) whether one was measured, so that a season is sought
     harmonics: Integers  # (series,) of the yearly season; 0: none
     season: Array  # (series, days) factor
     steps: list[list[int]] = field(default_factory=list)
@@ -120,7 +120,7 @@ class SeriesState:
 # What a state holds of each series in an array of its own.
 BY_SERIES: Final = (
     "values", "there", "years", "level", "week", "growth", "jump", "month", "month_form", "busy", "spread",
-    "form", "long", "harmonics", "season",
+    "form", "whole_year", "harmonics", "season",
 )  # fmt: skip
 
 
@@ -372,7 +372,7 @@ def start(values: Array, weekday: Integers, month_forms: Array) -> SeriesState:
         level=np.ones_like(values), week=np.maximum(week, LEAST_FACTOR), growth=np.zeros(series),
         jump=np.zeros_like(values), month=np.ones(series),
         month_form=np.full(series, -1), busy=busy, spread=np.full(series, 0.1), form=np.zeros(series, dtype=np.intp),
-        long=there.shape[1] - np.argmax(there[:, ::-1], axis=1) - first >= FEWEST_SEASONAL,
+        whole_year=there.shape[1] - np.argmax(there[:, ::-1], axis=1) - first >= FEWEST_SEASONAL,
         harmonics=np.zeros(series, dtype=np.intp), season=np.ones_like(values),
         steps=[[] for _ in range(series)], pulses=[[] for _ in range(series)],
     )  # fmt: skip
@@ -403,7 +403,7 @@ def search(state: SeriesState) -> None:
         choose(part, "form", range(3))  # of noise: in proportion to load, to the level only, of one size
         changed = extend(part)
         state.put(active, part)
-        active = active[changed & (state.long[active] | (number + 1 < ROUNDS))]
+        active = active[changed & (state.whole_year[active] | (number + 1 < ROUNDS))]
         if active.size == 0:
             break
     choose(state, "spread", SPREADS)
@@ -422,13 +422,8 @@ def extend(state: SeriesState) -> Flags:
         if bend > chance["step"]:
             del chance["step"]
         # In a year, a season and a bend look alike: at the same odds of both the season must be the likelier by far.
-        even = (
-            LIKELY
-            + bend
-            - np.log(PRIORS["bend"].odds * odds["bend"].shape[1])
-            + np.log(PRIORS["season"].odds)
-        )
-        if even > chance["season"]:
+        odds_of_bend = PRIORS["bend"].odds * odds["bend"].shape[1]
+        if bend + LIKELY + np.log(PRIORS["season"].odds / odds_of_bend) > chance["season"]:
             del chance["season"]
         kind = max(chance, key=lambda name: chance[name])
         if chance[kind] < (CERTAIN if kind == "step" else LIKELY):
@@ -610,10 +605,10 @@ def month_gains(state: SeriesState, model: Linear, solved: Solved, white: Array,
 def season_gains(state: SeriesState, none: Array) -> Array:
     """Each number of harmonics above what there is, where enough was measured; (series, numbers)."""
     gains = np.full((len(none), len(HARMONICS)), -np.inf)
-    long = np.flatnonzero(state.long & (state.harmonics < HARMONICS[-1]))
-    part = state.pick(long)
-    for index, number in enumerate(HARMONICS if long.size else ()):
-        trial = replace(part, harmonics=np.full(long.size, number))
-        gain = log_sum(np.array([each.evidence for each in solved_coarsely(trial)])) - none[long, 0]
-        gains[long, index] = np.where(part.harmonics < number, gain, -np.inf)
+    sought = np.flatnonzero(state.whole_year & (state.harmonics < HARMONICS[-1]))
+    part = state.pick(sought)
+    for index, number in enumerate(HARMONICS if sought.size else ()):
+        trial = replace(part, harmonics=np.full(sought.size, number))
+        gain = log_sum(np.array([each.evidence for each in solved_coarsely(trial)])) - none[sought, 0]
+        gains[sought, index] = np.where(part.harmonics < number, gain, -np.inf)
     return gains
