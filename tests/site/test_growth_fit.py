@@ -13,7 +13,7 @@ from scipy import linalg
 from planner.results import Array
 from planner.site.growth import Growth, growth
 from planner.site.growth.dates import Future, month_forms, passed_days, passing_days, quantiles
-from planner.site.growth.draws import TrendDraws, fit_days
+from planner.site.growth.draws import TrendDraws, fit_days, wandered_ahead
 from planner.site.growth.model import (
     EVERY,
     FEWEST_SEASONAL,
@@ -354,7 +354,7 @@ def test_dates_of_a_season_are_those_of_a_walk_day_by_day(
     found = passing_days(fit, future, limit[:, None], fit.last % 7, horizon)
     waves = fit.season[:, :, 0], fit.season[:, :, 1]
     assert not fit.season[:, :, 2:].any()
-    times, plus = fit.shifted
+    times, plus = fit.shifts()
     walked = np.full(found.shape, np.inf)
     for ahead in range(horizon, -1, -1):
         day = 799 + ahead
@@ -426,6 +426,41 @@ def stopped(count: int) -> Growth:
     values[: count // 2, 150:] *= level[: count // 2, [150]] / level[: count // 2, 150:300]
     labels = tuple(SeriesLabel(system="SYS1", what=f"LOAD{k}", unit="1/s") for k in range(count))
     return growth(Daily(first=date(2025, 1, 6), series=labels, values=values))
+
+
+@pytest.mark.parametrize("count", [8, pytest.param(100, marks=pytest.mark.long)])
+def test_a_level_that_wanders_is_told_from_a_line_and_from_changes(count: int) -> None:
+    """By 15 % in a year: taken for a line with changes, ranges of the level half a year ahead held 28 %."""
+    known = make(SEED, series=count, walk=0.15, days=550, sd=(0.02, 0.04))
+    fit, truth = fit_known(known), known.level(np.full(count, 549 + 180))
+    low, high = quantiles(fit.level(fit.last + 180), (0.05, 0.95))
+    assert np.mean((low <= truth) & (truth <= high)) >= 0.65
+    likely = fit.wandering > 0
+    assert np.mean(likely.mean(axis=1) > 0.5) >= 0.5
+    sizes = np.ma.masked_array(fit.wandering * fit.first_level, ~likely).mean(axis=1) / known.level(549)
+    assert 0.08 <= np.ma.median(sizes) <= 0.2
+    straight = fit_known(make(SEED, series=count, days=550, sd=(0.02, 0.04)))
+    assert np.mean((straight.wandering > 0).mean(axis=1) > 0.5) <= 0.05
+
+
+def test_what_wanders_grows_as_the_root_of_time_from_nothing_on_the_last_day() -> None:
+    """Variance in proportion to time at whole months, whatever is asked beside; half a month is half a step."""
+    years = np.array([0.0, 1 / 12, 1.0, 4.0, 5.0])
+    draws = wandered_ahead(years * YEAR, 400)
+    assert draws[0] == pytest.approx(0.0)
+    assert np.std(draws[1:], axis=1) == pytest.approx(np.sqrt(years[1:]), rel=0.1)
+    assert draws.mean(axis=1) == pytest.approx(0.0, abs=1e-9)
+    assert wandered_ahead(np.array([YEAR]), 400)[0] == pytest.approx(draws[2])
+    assert wandered_ahead(np.array([YEAR / 24]), 400)[0] == pytest.approx(draws[1] / 2)
+
+
+def test_a_path_of_a_level_that_wanders_goes_on_from_its_last_day() -> None:
+    fit = fit_known(make(SEED, series=8, walk=0.3, days=550, sd=(0.02, 0.03)))
+    here = int(np.argmax((fit.wandering > 0).mean(axis=1)))
+    days = fit.last[here] + np.array([0, 90, 400])
+    for index, day in enumerate(days):
+        level = fit.level(np.full(8, day))[here]
+        assert fit.path(here, days)[:, index] == pytest.approx(level, rel=1e-9)
 
 
 @pytest.mark.parametrize("count", [6, pytest.param(80, marks=pytest.mark.long)])

@@ -104,6 +104,7 @@ class Growth(Answer):
         found += [f"From {day} on the load is {signed(factor - 1)}." for day, factor in self.events]
         found += notes_on_changes(self.limits)
         found += notes_on_seasons(self.limits)
+        found += notes_on_wandering(self.limits)
         found += notes_on_days(self.limits)
         if len(loads(self.limits)) > MOST_LOADS:
             found.append("Levels, level shifts and patterns of all loads are in --json.")
@@ -371,6 +372,18 @@ def notes_on_seasons(limits: Sequence[Limit]) -> list[str]:
 
     found = [(each.grows.name, each.season) for each in loads(limits) if each.season]
     return _of_some(found, words, "has a yearly season", "have a yearly season")
+
+
+def notes_on_wandering(limits: Sequence[Limit]) -> list[str]:
+    """By how much levels wander beside their lines."""
+
+    def words(name: str, it: float) -> str:
+        return (
+            f"{name} wanders beside its line, by about {percent(it, 2)} in a year; its ranges let it go on."
+        )
+
+    found = [(each.grows.name, each.wandering) for each in loads(limits) if each.wandering]
+    return _of_some(found, words, "wanders beside its line", "wander beside their lines")
 
 
 def _of_some(

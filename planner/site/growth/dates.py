@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
@@ -15,7 +15,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.results import Array, Integers
-from planner.site.growth.draws import TrendDraws, fit_days, short_fit
+from planner.site.growth.draws import LIKELIER, TrendDraws, fit_days, short_fit
 from planner.site.growth.model import TINY, TWO_YEARS, YEAR
 from planner.site.series import Daily, SeriesLabel
 from planner.units import MOST_BARE_SHARE, is_number
@@ -36,7 +36,7 @@ class Future:
     @staticmethod
     def of(fit: TrendDraws, rate: float | None, events: Sequence[tuple[int, float]]) -> Future:
         """Continue a fit."""
-        times, _ = fit.shifted
+        times, _ = fit.shifts()
         slope = fit.slope * times / YEAR * fit.season_on(fit.last)
         return Future(fit.level(fit.last), slope, fit, rate, tuple(sorted(events)))
 
@@ -60,9 +60,12 @@ class Future:
 
     def at(self, ahead: int) -> Array:
         """Level a number of days after the last; (series, draws)."""
-        grown = np.maximum(self.grown(np.array(float(ahead))), 0.0)
-        season = self.fit.season_on(self.last + ahead) / self.fit.season_on(self.last)
-        return np.asarray(grown * season * self.factor(self.last + ahead)[:, None])
+        if self.rate is None:
+            level = np.maximum(self.fit.level(self.last + ahead), 0.0)
+        else:
+            level = self.grown(np.array(float(ahead))) * self.fit.season_on(self.last + ahead)
+            level /= self.fit.season_on(self.last)
+        return np.asarray(level * self.factor(self.last + ahead)[:, None])
 
     def highest(self, ahead: int) -> Array:
         """The same in the busiest season of the year until then; (series, draws)."""
@@ -109,20 +112,24 @@ def passing_days(fit: TrendDraws, future: Future, limit: Array, weekday: Integer
         value = np.stack([future.grown(day[:, :, k]) for k in range(7)], axis=2) * times * fit.week
         fits = (value > limit[:, :, None]) & (day < end[:, None, None])
         best = np.minimum(best, np.where(fits, day, NEVER).min(axis=2))
-    for k in np.flatnonzero(fit.seasonal).tolist():
-        best[k] = seasonal_days(future, k, limit[k], int(weekday[k]), horizon)
+    for k in np.flatnonzero(fit.seasonal | fit.wandering.any(axis=1)).tolist():
+        best[k] = days_one_by_one(future, k, limit[k], int(weekday[k]), horizon)
     return best + future.last[:, None]
 
 
-def seasonal_days(future: Future, series: int, limit: Array, weekday: int, horizon: int) -> Array:
-    """The same of one series with a season, day by day, in days after the last; (draws,)."""
+def days_one_by_one(future: Future, series: int, limit: Array, weekday: int, horizon: int) -> Array:
+    """The same of one series that is no straight line, day by day, in days after the last; (draws,)."""
     fit, last = future.fit.pick(np.array([series])), int(future.last[series])
-    one = replace(future, level=future.level[[series]].T, slope=future.slope[[series]].T)  # (draws, 1)
-    limit, best = limit * fit.season_on(last)[0], np.full(future.level[series].shape, NEVER)
+    best = np.full(future.level[series].shape, NEVER)
     for begin in range(0, horizon + 1, 366):
         ahead = np.arange(begin, min(begin + 366, horizon + 1))
-        grown = np.maximum(one.grown(ahead.astype(float)), 0.0) * fit.week[0][:, (weekday + ahead) % 7]
-        above = grown * fit.season_path(0, last + ahead) * future.factor(last + ahead) > limit[:, None]
+        if future.rate is None:
+            level = np.maximum(fit.path(0, last + ahead), 0.0)
+        else:
+            own = future.level[series] / fit.season_on(last)[0]
+            level = own[:, None] * (1 + future.rate) ** (ahead / YEAR) * fit.season_path(0, last + ahead)
+        busy = level * fit.week[0][:, (weekday + ahead) % 7] * future.factor(last + ahead)
+        above = busy > limit[:, None]
         best = np.minimum(best, np.where(above.any(axis=1), ahead[np.argmax(above, axis=1)], NEVER))
         if np.isfinite(best).all():
             break
@@ -289,6 +296,9 @@ class Limit:
     month_end: tuple[str, Interval] | None  # which days about a month end differ, and by which factor
     shifts: tuple[Shift, ...]  # level shifts, in order of time
     change: TrendChange | None  # where the trend was another before
+    wandering: (
+        float | None
+    )  # standard deviation in a year of a level that wanders beside its line, as a share of it
     unlike: tuple[date, ...]  # days unlike all others (holidays, outages), left out of the fit
     correlation: float  # of the noise of one day with that of the next
 
@@ -329,14 +339,14 @@ DETAILS: Final = (
     column("trend_changed_high", of=lambda each: each.change and iso(each.change.latest)),
     *(column(key, of=f"change.before.{end}") for key, end in
       (("trend_before", "value"), ("trend_before_low", "low"), ("trend_before_high", "high"))),
-    column("unlike_days", of=lambda each: [iso(day) for day in each.unlike]), column("correlation"),
+    column("wandering"), column("correlation"),
+    column("unlike_days", of=lambda each: [iso(day) for day in each.unlike]),
 )  # fmt: skip
 
 
 FEWEST_DAYS: Final = 15  # 14 days are two of each weekday: too few for a trend
 MOST_DOUBT: Final = 1.0  # a year to either side, of the line's higher end, that a trend may have
 ENDS: Final = (0.05, 0.5, 0.95)
-LIKELIER: Final = 0.5  # probability from which on a doubtful shift or change of trend is named
 DRAWS: Final = 400
 MONTH_ENDS: Final = (
     "last working day", "last two working days", "last three working days", "first working day",
@@ -402,7 +412,7 @@ def answers(
     """What becomes of each goal; series of `daily` and `fit` are those of the goals, one by one."""
     now = _without_tiny(np.median(future.level, axis=1))
     dates = _dates(daily, fit, future, goals, now, horizon)
-    slope = fit.slope * fit.shifted[0]
+    slope = fit.slope * fit.shifts()[0]
     steps = quantiles(slope, ENDS)
     base = _without_tiny(np.median(future.level / fit.season_on(fit.last), axis=1))  # of the year about now
     line = np.maximum(fit.first_level, future.own)  # its higher end
@@ -429,6 +439,7 @@ def answers(
                 month_end=None if fit.month_form[k] < 0
                 else (MONTH_ENDS[int(fit.month_form[k])], _interval(fit.month[k])),
                 shifts=_shifts(daily, fit, k), change=_change(daily, fit, k, float(base[k])) if trend else None,
+                wandering=_wandering(fit, k, float(base[k])),
                 unlike=tuple(daily.day(day) for day in fit.pulses[k]),
                 correlation=float(fit.phi[k]),
             )
@@ -499,15 +510,23 @@ def _change(daily: Daily, fit: TrendDraws, series: int, level: float) -> TrendCh
     if bent.mean() <= LIKELIER:
         return None
     begin = np.quantile(fit.first[series] + fit.bend_years[series, bent] * YEAR, ENDS)
-    before = (fit.slope - fit.bend) * fit.shifted[0] / level
+    before = (fit.slope - fit.bend) * fit.shifts()[0] / level
     low, day, high = (daily.day(round(each)) for each in begin.tolist())
     return TrendChange(day=day, earliest=low, latest=high, before=_interval(before[series, bent]))
+
+
+def _wandering(fit: TrendDraws, series: int, level: float) -> float | None:
+    """By how much the level wanders in a year, where that is likelier than not."""
+    does = fit.wandering[series] > 0
+    if does.mean() <= LIKELIER:
+        return None
+    return float(np.sqrt(np.mean((fit.wandering * fit.first_level)[series, does] ** 2)) / level)
 
 
 def _shifts(daily: Daily, fit: TrendDraws, series: int) -> tuple[Shift, ...]:
     """The certain level shifts, and a doubtful one that is likelier than not."""
     there = fit.shift_day[series, :, -1] >= 0
-    days = {day: np.full(there.size, True) for day in fit.steps[series]}
+    days = {day: (fit.shift_day[series] == day).any(axis=1) for day in fit.steps[series]}
     if there.mean() > LIKELIER:
         days.setdefault(int(np.median(fit.shift_day[series, there, -1])), there)
     found = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -9,7 +10,7 @@ from itertools import chain
 from typing import Any, Final
 
 import numpy as np
-from scipy.special import gammaincinv, ndtri
+from scipy.special import expit, gammaincinv, ndtri
 
 from planner import parallel
 from planner.errors import PlannerError
@@ -19,11 +20,14 @@ from planner.site.growth.model import (
     HARMONICS,
     LEAST_FACTOR,
     LEAST_SEASON,
+    MONTH,
+    MOST_KNOTS,
     PHIS,
     PRIORS,
     SPELLS,
     STEPS,
     TINY,
+    WANDERINGS,
     YEAR,
     AddedColumns,
     SeriesState,
@@ -32,13 +36,17 @@ from planner.site.growth.model import (
     first_week,
     linear,
     log_sum,
+    ramps_of,
     search,
     solve,
     start,
     step_candidates,
     step_products,
+    wanderers,
     waves_of,
 )
+
+OF_SOME_COLUMNS: Final = ("season", "wander")  # draws of as many columns as the series with the most has
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,8 @@ class TrendDraws:
     pulses: tuple[tuple[int, ...], ...]  # days unlike the others
     month_form: Integers  # (series,) -1: none
     month: Array  # (series, draws) factor
+    wander: Array  # (series, draws, knots) of the level in each month, the last one first; share of the first level
+    wandering: Array  # (series, draws) standard deviation in a year of what follows
     season: Array  # (series, draws, waves) of harmonics of the year from the first day on; 0 where less than others
     phi: Array  # (series,) mean
     fitted: Flags  # (series,) False where only the level is known
@@ -71,9 +81,8 @@ class TrendDraws:
         for item in fields(cls):
             values = [getattr(part, item.name) for part in parts]
             tuples = isinstance(values[0], tuple)
-            if item.name == "season":
-                most = max(value.shape[2] for value in values)
-                values = [np.pad(value, ((0, 0), (0, 0), (0, most - value.shape[2]))) for value in values]
+            if item.name in OF_SOME_COLUMNS:
+                values = with_columns(values)
             joined[item.name] = tuple(chain.from_iterable(values)) if tuples else np.concatenate(values)
         return cls(**joined)
 
@@ -83,21 +92,22 @@ class TrendDraws:
         for item in fields(self):
             value = getattr(self, item.name)
             picked[item.name] = tuple(value[k] for k in these) if isinstance(value, tuple) else value[these]
-        used = np.flatnonzero(picked["season"].any(axis=(0, 1)))
-        picked["season"] = picked["season"][:, :, : used.max(initial=-1) + 1]
+        for name in OF_SOME_COLUMNS:
+            used = np.flatnonzero(picked[name].any(axis=(0, 1)))
+            picked[name] = picked[name][:, :, : used.max(initial=-1) + 1]
         return TrendDraws(**picked)
 
-    @property
-    def shifted(self) -> tuple[Array, Array]:
-        """What all shifts together multiply the line by, and what they add to it."""
-        total = self.shift_size.sum(axis=2)
+    def shifts(self, further: Array | float = 0.0) -> tuple[Array, Array]:
+        """What all shifts, and `further` as a share of the first level, multiply the line by, and what they add."""
+        total = self.shift_size.sum(axis=2) + self.wander.sum(axis=2) + further
         return np.where(self.proportional, np.maximum(1 + total, 0.0), 1.0), np.where(
             self.proportional, 0.0, total * self.first_level
         )
 
     def level(self, day: Integers | float) -> Array:
         """Draws of the busy-day level on a day on or after the last, in its season; (series, draws)."""
-        times, plus = self.shifted
+        ahead = wandered_ahead(np.asarray(day) - self.last, self.slope.shape[1])
+        times, plus = self.shifts(self.wandering * ahead)
         years = (np.asarray(day) - self.first)[:, None] / YEAR
         line = (self.first_level + self.slope * years - self.bend * self.bend_years) * times + plus
         return line * self.season_on(day)
@@ -127,6 +137,8 @@ class TrendDraws:
         for index in range(self.shift_day.shape[2]):
             day = self.shift_day[series, :, index, None]
             size += np.where((day >= 0) & (days >= day), self.shift_size[series, :, index, None], 0.0)
+        size += self.wander[series] @ ramps_of(days - self.last[series], self.wander.shape[2]).T
+        size += self.wandering[series, :, None] * wandered_ahead(days - self.last[series], len(size)).T
         first, slope = self.first_level[series, :, None], self.slope[series, :, None]
         years = (days - self.first[series]) / YEAR
         bent = self.bend[series, :, None] * np.minimum(years, self.bend_years[series, :, None])
@@ -135,11 +147,13 @@ class TrendDraws:
         return shifted
 
 
+LIKELIER: Final = 0.5  # probability from which on something doubtful is named
 # Normal numbers of a draw: of a further column, constant, trend, weekdays, month end, then of each kind that some have.
 OF_STEPS: Final = 11
 OF_DRIFTS: Final = OF_STEPS + STEPS
 OF_HARMONICS: Final = OF_DRIFTS + 7
-NORMALS: Final = OF_HARMONICS + 2 * HARMONICS[-1]
+OF_KNOTS: Final = OF_HARMONICS + 2 * HARMONICS[-1]
+NORMALS: Final = OF_KNOTS + MOST_KNOTS
 
 
 @lru_cache(maxsize=8)
@@ -155,9 +169,17 @@ def even_numbers(count: int, columns: int, *, mirrored: bool) -> Array:
     return np.concatenate([first, 1.0 - first if mirrored else first + 0.5 / half])[:count]
 
 
+def wandered_ahead(ahead: Array, count: int) -> Array:
+    """By how much a level wanders so many days after the last, of a standard deviation of 1 in a year; (..., draws)."""
+    months = 12 * int(1 + np.max(ahead, initial=0) // YEAR)
+    gone = np.clip(ahead[..., None] / MONTH - np.arange(months), 0.0, 1.0)
+    numbers = even_numbers(count, 2 * NORMALS + months, mirrored=True)[:, 2 * NORMALS :]
+    return np.asarray(gone @ ndtri(numbers).T / math.sqrt(12))
+
+
 def draw(state: SeriesState, count: int) -> dict[str, Array]:
     """Draws from the posterior, over phi, over a further doubtful step, over both forms of a step, and over its end."""
-    numbers = even_numbers(count, STEPS + 6, mirrored=False)
+    numbers = even_numbers(count, STEPS + 7, mirrored=False)
     normals = ndtri(even_numbers(count, 2 * NORMALS, mirrored=True)).reshape(count, 2, NORMALS)
     parts, evidence = zip(
         *(draw_form(state, bool(k), numbers[:, 2 * k : 2 * k + 2], normals[:, k]) for k in (0, 1)),
@@ -169,15 +191,43 @@ def draw(state: SeriesState, count: int) -> dict[str, Array]:
         name: np.where(second.reshape(*second.shape, *[1] * (value.ndim - 2)), parts[1][name], value)
         for name, value in parts[0].items()
     }
-    passes = numbers[:, 5:] < may_pass(state, drawn["shift_day"])
+    at = (numbers[:, -1] > np.cumsum(state.chance, axis=1)[:, :-1, None]).sum(axis=1)
+    drawn["wandering"] = np.where(state.wandering[:, None] > 0, np.array(WANDERINGS)[at], 0.0)
+    passes = numbers[:, 5:-1] < may_pass(state, drawn["shift_day"])
     drawn["shift_size"][passes], drawn["shift_day"][passes] = 0.0, -1
     return drawn
 
 
-def numbers_of(state: SeriesState, columns: int) -> list[int]:
+def let_wander(state: SeriesState, drawn: dict[str, Array]) -> None:
+    """Take as many draws from levels that wander as these are likely."""
+    these, rival, odds = wanderers(state)
+    if these.size == 0:
+        return
+    count, share = drawn["slope"].shape[1], expit(odds)
+    taken = even_numbers(count, STEPS + 8, mirrored=False)[:, -1] < share[:, None]
+    for name, values in draw(rival, count).items():
+        both = [drawn[name], values]
+        if name in OF_SOME_COLUMNS:
+            both = with_columns(both)
+        drawn[name], of_rival = both
+        drawn[name][these] = np.where(
+            taken.reshape(*taken.shape, *[1] * (values.ndim - 2)), of_rival, drawn[name][these]
+        )
+    for index in np.flatnonzero(share > LIKELIER).tolist():
+        state.steps[these[index]] = rival.steps[index]
+
+
+def with_columns(values: Sequence[Array]) -> list[Array]:
+    """Further columns of 0, as many as the most have; (series, draws, columns)."""
+    most = max(value.shape[2] for value in values)
+    return [np.pad(value, ((0, 0), (0, 0), (0, most - value.shape[2]))) for value in values]
+
+
+def numbers_of(state: SeriesState, columns: int, knots: int) -> list[int]:
     """Which normal number each column has: those of its kind, however many of another kind some series have."""
     steps, waves = max(map(len, state.steps), default=0), state.waves
-    kinds = (1, 10), (OF_STEPS, steps), (OF_DRIFTS, columns - 10 - steps - waves), (OF_HARMONICS, waves)
+    drifts = columns - 10 - steps - knots - waves
+    kinds = (1, 10), (OF_STEPS, steps), (OF_DRIFTS, drifts), (OF_KNOTS, knots), (OF_HARMONICS, waves)
     return [first + k for first, many in kinds for k in range(many)]
 
 
@@ -224,7 +274,8 @@ def draw_form(
     sigma = np.sqrt(rest / (2.0 * gammaincinv(freedom / 2.0, chance)))  # its square has a chi-square in it
     size_of = np.where(added, middle + sigma * normals[:, 0] / np.sqrt(precision), 0.0)
     turned = (covariance[phi, row] @ base[..., None])[..., 0]
-    waves, own = state.waves, numbers_of(state, size)
+    waves, knots = state.waves, model.knots
+    own = numbers_of(state, size, knots.stop - knots.start)
     drawn = mean - turned * size_of[:, :, None] + sigma[:, :, None] * (root @ normals[:, own, None])[..., 0]
     level = np.maximum(drawn[:, :, 0], LEAST_FACTOR)
     sizes = np.full((series, count, STEPS + 1), 0.0)
@@ -249,6 +300,7 @@ def draw_form(
         "week": 1 + drawn[:, :, 2:9],
         "month": np.where(state.month_form[:, None] >= 0, 1 + drawn[:, :, 9], 1.0),
         "season": season,
+        "wander": np.where(model.used[:, None, knots], drawn[:, :, knots], 0.0) / level[:, :, None],
         "phi": PHIS[phi],
     }
     return result, total
@@ -316,6 +368,7 @@ def fit_some(part: SomeSeries) -> TrendDraws:
     state = start(values / unit[:, None], weekday, part.month_forms)
     search(state)
     drawn: dict[str, Any] = draw(state, part.draws)
+    let_wander(state, drawn)
     busiest = np.argmax(drawn["week"].mean(axis=1), axis=1)
     head = np.take_along_axis(drawn["week"], busiest[:, None, None], axis=2)  # (series, draws, 1)
     # Of two weekdays as busy the mean share of one may pass 1 by the noise of the draws.
@@ -329,7 +382,7 @@ def fit_some(part: SomeSeries) -> TrendDraws:
         first=np.argmax(measured, axis=1), last=values.shape[1] - 1 - np.argmax(measured[:, ::-1], axis=1),
         measured=state.there.sum(axis=1), steps=tuple(tuple(each) for each in state.steps),
         pulses=tuple(tuple(each) for each in state.pulses), month_form=state.month_form, month=drawn["month"],
-        season=drawn["season"],
+        season=drawn["season"], wander=drawn["wander"], wandering=drawn["wandering"],
         phi=drawn["phi"].mean(axis=1), fitted=np.ones(len(values), dtype=bool),
     )  # fmt: skip
 
@@ -353,6 +406,7 @@ def short_fit(values: Array, weekday: Integers, draws: int) -> TrendDraws:
         first=np.argmax(measured, axis=1), last=days - 1 - np.argmax(measured[:, ::-1], axis=1),
         measured=measured.sum(axis=1), steps=((),) * series, pulses=((),) * series,
         month_form=np.full(series, -1), month=np.ones((series, draws)),
-        season=np.zeros((series, draws, 0)), phi=np.full(series, np.nan),
+        season=np.zeros((series, draws, 0)), wander=np.zeros((series, draws, 0)),
+        wandering=np.zeros((series, draws)), phi=np.full(series, np.nan),
         fitted=np.zeros(series, dtype=bool),
     )  # fmt: skip

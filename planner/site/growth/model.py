@@ -34,6 +34,9 @@ HARMONICS: Final = (1, 2, 4, 8, 16)  # of a year that a season may have
 LEAST_SEASON: Final = 0.05
 ROUNDS: Final = 14  # of looking for changes; twice as many where a season makes them begin anew
 DRIFT: Final = 0.5  # a year, of the factor of a weekday less busy than the busiest: standard deviation
+MONTH: Final = YEAR / 12  # days over which a level that wanders goes evenly from one knot to the next
+MOST_KNOTS: Final = 60
+WANDERINGS: Final = (0.04, 0.08, 0.16, 0.32)  # of such a level in a year: standard deviations
 
 
 class ChangePrior(NamedTuple):
@@ -50,6 +53,7 @@ PRIORS: Final = {
     "spell": ChangePrior(1 / 5000, 0.5),  # such days in a row, of each length
     "bend": ChangePrior(EVERY / 10000, 0.3),  # growth that stops or changes, by levels a year
     "month": ChangePrior(1 / 20, 0.3),  # each form of a month end, once for a series
+    "wandering": ChangePrior(1 / 100, 0.0),  # of the whole level, by one of `WANDERINGS`
     "season": ChangePrior(
         1 / 20, 0.2
     ),  # each number of harmonics; the size of the first, the others' in inverse order
@@ -77,6 +81,9 @@ class SeriesState:
     whole_year: Flags  # (series,) whether one was measured, so that a season is sought
     harmonics: Integers  # (series,) of the yearly season; 0: none
     season: Array  # (series, days) factor
+    last: Integers  # (series,) last measured day
+    wandering: Array  # (series,) standard deviation of a level that wanders, in a year, share of the first day; 0: none
+    chance: Array  # (series, sizes) probability of each of `WANDERINGS`, where it wanders
     steps: list[list[int]] = field(default_factory=list)
     pulses: list[list[int]] = field(default_factory=list)
 
@@ -100,6 +107,15 @@ class SeriesState:
         return 2 * int(self.harmonics.max(initial=0))
 
     @property
+    def ramps(self) -> Array:
+        """(series, days, knots) as `ramps_of`; 0 where the level does not wander, and in months not all measured."""
+        first = np.argmax(self.years >= 0, axis=1)
+        months = np.where(self.wandering > 0, (self.last - first) // MONTH, 0).astype(np.intp)
+        knots = np.arange(min(months.max(initial=0), MOST_KNOTS))
+        ramps = ramps_of(np.arange(self.years.shape[1]) - self.last[:, None], knots.size)
+        return ramps * (knots < months[:, None])[:, None]
+
+    @property
     def factor(self) -> Array:
         """Weekly pattern times month end on each day."""
         return self.week[:, self.weekday] * np.where(self.in_month_end, self.month[:, None], 1.0)
@@ -120,7 +136,7 @@ class SeriesState:
 # What a state holds of each series in an array of its own.
 BY_SERIES: Final = (
     "values", "there", "years", "level", "week", "growth", "jump", "month", "month_form", "busy", "spread",
-    "form", "whole_year", "harmonics", "season",
+    "form", "whole_year", "harmonics", "season", "last", "wandering", "chance",
 )  # fmt: skip
 
 
@@ -140,6 +156,7 @@ class Linear:
     used: Flags  # (series, columns)
     count: Array  # (series,) measured days less columns without a prior
     log_weight: Array  # (series,) log of the product of the row weights
+    knots: slice  # columns of a level that wanders
 
 
 @dataclass(slots=True)
@@ -160,6 +177,11 @@ def waves_of(years: Array, waves: int) -> Array:
     return np.asarray(np.where(np.arange(waves) % 2, np.sin(angle), np.cos(angle)))
 
 
+def ramps_of(day: Integers, knots: int) -> Array:
+    """How far each of so many months has gone, the last one first, so many days after the last day; (..., knots)."""
+    return np.clip(day[..., None] / MONTH + 1 + np.arange(knots), 0.0, 1.0)
+
+
 def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     """Columns: constant, trend, weekdays, month end, steps found so far, drifts of weekdays, harmonics, response.
 
@@ -170,8 +192,9 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     series, days = state.values.shape
     most = max((len(steps) for steps in state.steps), default=0)
     quiet = np.cumsum(~state.busy, axis=1) * ~state.busy  # number of each less busy weekday, from 1
-    drifts, waves = int(quiet.max(initial=0)), state.waves
-    known = 10 + most + drifts
+    drifts, waves, ramps = int(quiet.max(initial=0)), state.waves, state.ramps
+    knots = 10 + most + drifts
+    known = knots + ramps.shape[2]
     noise, rows = state.noise, MeasuredDays.of(state.there)
     grown, jump = proportional * state.growth[:, None] * state.years, proportional * state.jump
     weight, slope = noise * (1 + grown) / state.level, noise * (1 + jump) / state.level
@@ -199,13 +222,16 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     offset = (week - 1) / week + np.where(month_end, (state.month[:, None] - 1) / state.month[:, None], 0.0)
     offset += (state.season - 1) / state.season
     columns[:, :, -1] = noise * (state.values / (state.level * state.season * state.factor) + offset)
+    columns[:, :, knots:known] = weight[:, :, None] * ramps
     columns[~rows.there] = 0.0
+    used[:, knots:known] = ramps.any(axis=1)
     prior = np.zeros((series, known + waves))
+    prior[:, 10 : 10 + most] = 1 / PRIORS["step"].size ** 2
+    prior[:, knots:known] = 12 / np.maximum(state.wandering[:, None], WANDERINGS[0]) ** 2
     prior[:, 2:9] = np.where(state.busy, 1 / state.spread[:, None] ** 2, 1.0)
     prior[:, 9] = 1 / PRIORS["month"].size ** 2
-    prior[:, 10 + most : known] = 1 / DRIFT**2
+    prior[:, 10 + most : knots] = 1 / DRIFT**2
     prior[:, known:] = ((1 + np.arange(waves) // 2) / PRIORS["season"].size) ** 2
-    free = 2 + np.array([len(steps) for steps in state.steps])
     return Linear(
         rows=rows,
         columns=columns,
@@ -217,8 +243,9 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
         years=state.years,
         prior=prior,
         used=used,
-        count=rows.there.sum(axis=1) - free,
+        count=rows.there.sum(axis=1) - 2,
         log_weight=np.where(rows.there, np.log(noise), 0.0).sum(axis=1),
+        knots=slice(knots, known),
     )
 
 
@@ -240,7 +267,11 @@ def posterior(
 def solve(model: Linear, phi: float) -> Solved:
     """Posterior of the coefficients under one phi."""
     white = whiten(model, phi)
-    gram = np.swapaxes(white.columns, 1, 2) @ white.columns
+    return settle(model, white, np.swapaxes(white.columns, 1, 2) @ white.columns)
+
+
+def settle(model: Linear, white: Whitened, gram: Array) -> Solved:
+    """The same from the inner products of the whitened columns."""
     size = gram.shape[1] - 1
     plain, both = gram[:, :size, :size], gram[:, :size, size]
     response: Array = gram[:, size, size]
@@ -331,6 +362,8 @@ def refine(state: SeriesState, solved: list[Solved]) -> None:
     for k, steps in enumerate(state.steps):
         for index, day in enumerate(steps):
             state.jump[k, day:] += mean[k, 10 + index] / first[k]
+    ramps, end = state.ramps, mean.shape[1] - state.waves
+    state.jump += (ramps @ mean[:, end - ramps.shape[2] : end, None])[:, :, 0] / first
     state.level = np.maximum((mean[:, :1] + mean[:, 1:2] * state.years) * (1 + state.jump), 0.1)
     state.week = np.maximum(1 + mean[:, 2:9], LEAST_FACTOR)
     state.month = np.where(state.month_form >= 0, np.maximum(1 + mean[:, 9], LEAST_FACTOR), 1.0)
@@ -374,6 +407,8 @@ def start(values: Array, weekday: Integers, month_forms: Array) -> SeriesState:
         month_form=np.full(series, -1), busy=busy, spread=np.full(series, 0.1), form=np.zeros(series, dtype=np.intp),
         whole_year=there.shape[1] - np.argmax(there[:, ::-1], axis=1) - first >= FEWEST_SEASONAL,
         harmonics=np.zeros(series, dtype=np.intp), season=np.ones_like(values),
+        last=there.shape[1] - 1 - np.argmax(there[:, ::-1], axis=1), wandering=np.zeros(series),
+        chance=np.zeros((series, len(WANDERINGS))),
         steps=[[] for _ in range(series)], pulses=[[] for _ in range(series)],
     )  # fmt: skip
 
@@ -448,6 +483,75 @@ def extend(state: SeriesState) -> Flags:
             continue
         changed[k] = True
     return changed
+
+
+def named_odds(state: SeriesState) -> Array:
+    """Log odds of what was found, but for unlike days."""
+    found = np.array([len(steps) * np.log(PRIORS["step"].odds) for steps in state.steps])
+    found += np.where(state.month_form >= 0, np.log(PRIORS["month"].odds), 0.0)
+    return np.asarray(found + np.where(state.harmonics > 0, np.log(PRIORS["season"].odds), 0.0))
+
+
+def evidence_of(state: SeriesState) -> Array:
+    """Log evidence of each series under what was found, with the odds of that."""
+    return np.asarray(
+        log_sum(np.array([each.evidence for each in solved_coarsely(state)])) + named_odds(state)
+    )
+
+
+def further_changes(state: SeriesState) -> Array:
+    """By how much one further change in place of none, averaged over all of them, raises the log evidence."""
+    odds = further(state)
+    none = np.zeros((len(state.values), 1))
+    return log_sum(np.concatenate([odds["step"], odds["bend"], none], axis=1), axis=1)
+
+
+def wandered(state: SeriesState) -> Array:
+    """Log evidence without further changes, of a level that wanders by each of `WANDERINGS`; (numbers, series)."""
+    model, found = linear(replace(state, wandering=np.full(len(state.values), WANDERINGS[0]))), []
+    prior = model.prior.copy()
+    for phi in PHIS[COARSE]:
+        white = whiten(model, phi)
+        gram = np.swapaxes(white.columns, 1, 2) @ white.columns
+        for size in WANDERINGS:
+            model.prior[:, model.knots] = prior[:, model.knots] * (WANDERINGS[0] / size) ** 2
+            found.append(settle(model, white, gram).evidence)
+    return np.asarray(log_sum(np.array(found).reshape(-1, len(WANDERINGS), len(prior))) + named_odds(state))
+
+
+def wanderers(state: SeriesState, least: float = -3.0) -> tuple[Integers, SeriesState, Array]:
+    """Series that may wander, as lines that do, with the changes found or without; and their log odds against those.
+
+    Changes and a level that wanders explain the same days, so that whole descriptions are compared, not one after the
+    other. Odds below `least` are left out.
+    """
+    rival = state.pick(np.arange(len(state.values)))
+    rival.steps, rival.jump = [[] for _ in rival.steps], np.zeros_like(rival.jump)
+    for _ in range(2):
+        refine(rival, solved_coarsely(rival))
+    found, bare = wandered(state), wandered(rival)
+    changed = np.flatnonzero(log_sum(found) > log_sum(bare))
+    rival.put(changed, state.pick(changed))
+    bare[:, changed] = found[:, changed]
+    odds = np.log(PRIORS["wandering"].odds / len(WANDERINGS))
+    these = np.flatnonzero(log_sum(bare) + odds - evidence_of(state) > least)
+    rival, found = rival.pick(these), bare[:, these]
+    if these.size == 0:
+        return these, rival, found[0]
+    for _ in range(2):
+        rival.wandering = np.array(WANDERINGS)[np.argmax(found, axis=0)]
+        for _ in range(2):
+            refine(rival, solved_coarsely(rival))
+        found = wandered(rival)
+    rival.chance = np.exp(found - log_sum(found)).T
+    return (
+        these,
+        rival,
+        odds
+        + log_sum(found)
+        + further_changes(rival)
+        - (evidence_of(state.pick(these)) + further_changes(state.pick(these))),
+    )
 
 
 def further(state: SeriesState) -> dict[str, Array]:
