@@ -27,7 +27,7 @@ LONGEST_RESPONSE: Final = 2.0  # default target, in service times: the wait may 
 ROUNDING: Final = 1e-12  # tolerance, so that rounding does not refuse a page rate that just fits
 LIKELY: Final = ((1 - PROBABILITY) / 2, (1 + PROBABILITY) / 2)
 """Shares of the possible devices that meet the target at the ends of a range."""
-LARGEST_DEAL: Final = 2_000_000  # requests times devices, above which `at_random` would take too long
+LARGEST_DEAL: Final = 4_000  # requests, above which `at_random` would take too long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +111,9 @@ class Load:
     def assumptions(self) -> tuple[str, ...]:
         """Assumptions, in sentences."""
         random = (
-            "Random page arrivals are assumed. All runs had guests that wait for their pages (--guests), which "
-            "queue less."
+            f"Random page arrivals are assumed, one transfer at a time, with a service time of scv {given(self.scv)} "
+            "(--scv); neither was measured. Bursts and batches queue longer than the range. All runs had guests that "
+            "wait for their pages (--guests), which queue less."
         )
         free = "No target response time (--target): the wait may be as long as the service."
         return (*([random] if self.guests is None else []), *([free] if self.target is None else []))
@@ -214,36 +215,57 @@ class _Dealt:
             np.where(lacking, self.requests, self.devices @ solved.requests) / self.count,
         )
 
-    @property
-    def at_random(self) -> float:
-        """Page rate if requests return at once to a random device, all equally likely [1/s].
+    def at_random(self, think_time: float = 0.0) -> float:
+        """Page rate if each request goes to a random device, all equally likely [1/s].
 
-        Product form: the throughput of a station is G(N - 1) / G(N), where G of N requests is the convolution of
-        1 / (1 2 ... c c c ...) over all stations (Buzen, CACM 16, 1973); at M stations with one server it is
-        N / (N + M - 1) of the capacity. The weights are scaled to sum 1 and mean N / M, so that G does not overflow.
+        Product form: the throughput is G(N - 1) / G(N) (Buzen, CACM 16, 1973), where G(N) is the coefficient of z^N in
+        e^(Zz) times the power M of the generating function of a device; both by Cauchy's formula on one circle.
         """
-        number, places = np.arange(self.requests + 1), self.device.queue_depth
-        scale = self.requests / (self.requests + self.count)
-        each = np.cumprod(np.append(1.0, scale * places / np.minimum(number[1:], places)))
-        each /= each.sum()
-        together = np.eye(1, len(number))[0]
-        for digit in f"{self.count:b}":  # powers by squaring
-            together = np.convolve(together, together)[: len(number)]
-            if digit == "1":
-                together = np.convolve(together, each)[: len(number)]
-        return float(self.count * self.device.capacity * scale * together[-2] / together[-1])
+        from scipy.optimize import brentq
+
+        fastest = self.count * self.device.queue_depth / self.device.service_time
+
+        def log_generating(z: Any) -> Any:
+            x = z * self.device.service_time / self.count
+            one = 1 / (1 - z / fastest)
+            for number in range(self.device.queue_depth, 0, -1):
+                one = 1 + one * x / number
+            return self.count * np.log(one) + think_time * z
+
+        def excess(radius: float) -> float:
+            """Mean number of requests, by a complex step, less that of the network."""
+            return float(log_generating(radius * np.exp(1e-9j)).imag / 1e-9 - self.requests)
+
+        radius = brentq(excess, 1e-12 * fastest, (1 - 1e-12) * fastest)
+        turn = np.exp(2j * np.pi * np.linspace(0, 1, 16 * self.requests + 64, endpoint=False))
+        terms = np.exp(log_generating(radius * turn) - log_generating(radius)) / turn**self.requests
+        return float(self.device.pages_per_transfer * radius * (terms @ turn).real / terms.sum().real)
+
+    @property
+    def random_response(self) -> float:
+        """Response time at the page rate of the load if each request goes to a random device [s]."""
+        from scipy.optimize import brentq
+
+        if self.at_random() < self.load.page_rate:
+            return math.inf
+        round_time = float(self.round_time)
+        think = brentq(lambda think: self.at_random(think) - self.load.page_rate, 0.0, round_time, rtol=1e-6)
+        return round_time - float(think)
 
 
 def random_note(found: Sequence[tuple[PagingKind, int, Load]]) -> str:
-    """Note that requests are assumed evenly distributed, and the page rate that remains if they are not."""
-    fewer = []
+    """Note that requests are assumed evenly distributed, and what misses the target if they are not."""
+    missed = []
     for kind, count, load in found:
-        if load.requests is None or load.requests * count > LARGEST_DEAL:
+        if load.requests is None or load.requests > LARGEST_DEAL:
             continue
-        rate = _Dealt(device=kind.device, load=load, count=count, requests=load.requests).at_random
-        if rate < load.page_rate:
-            fewer.append(f"{readable(rate)} pages/s on {count:,} {kind.name}")
-    most = f": at most {' or '.join(fewer)}" if fewer else ""
+        dealt = _Dealt(device=kind.device, load=load, count=count, requests=load.requests)
+        response = dealt.random_response
+        if math.isinf(response):
+            missed.append(f"at most {readable(dealt.at_random())} pages/s on {count:,} {kind.name}")
+        elif response > load.target_of(kind.device):
+            missed.append(f"{readable(response / MILLISECOND)} ms on {count:,} {kind.name}")
+    most = f": {' or '.join(missed)}" if missed else ""
     return f"Requests are assumed evenly distributed over devices; at random devices they queue more{most}."
 
 

@@ -83,7 +83,8 @@ class Calibration(Answer):
     """A model fitted to measurements.
 
     `estimates` and their `correlation` are keyed by parameter; `comparisons` has every measurement and its prediction;
-    `model_error` is the relative standard deviation of the model, `degrees` the degrees of freedom of its estimate.
+    `model_error` is the relative standard deviation of the model, `degrees` the degrees of freedom of its estimate;
+    `degrees_left` are the figures less the parameters that they determine.
     """
 
     PICTURE: ClassVar[str] = "planner.calibrate.picture:draw_costs"
@@ -92,6 +93,7 @@ class Calibration(Answer):
     comparisons: tuple[Comparison, ...]
     model_error: float
     degrees: float
+    degrees_left: float
     correlation: dict[tuple[str, str], float]
 
     @property
@@ -136,7 +138,10 @@ class Calibration(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the tables do not say."""
-        lines = [f"Model error {percent(self.model_error)}; intervals hold 90 %."]
+        error, sure = f"Model error {percent(self.model_error)}", "intervals hold 90 %"
+        lines = [f"{error}; {sure}."]
+        if self.degrees_left < 0.5:  # noqa: PLR2004 - as good as none
+            lines = [f"{error} is assumed: no figure is left to show it. If it is larger, {sure} no longer."]
         unknown = [each.parameter.key for each in self.estimates.values() if each.status == "not determined"]
         if unknown:
             lines.append(
@@ -197,7 +202,6 @@ class Fit(Calibration):
     outlier: Outlier | None
     saturated: bool
     observations: tuple[Observation, ...]
-    degrees_left: float
     model: library.Model | None = None
 
     @property

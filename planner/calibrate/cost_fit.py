@@ -207,6 +207,7 @@ def _result(found: CostSolution, most: float = 0.5) -> CostFit:
         comparisons=problem.compared(at),
         model_error=problem.model_error * wider,
         degrees=float(degrees),
+        degrees_left=float(found.freedom),
         correlation=correlations([problem.free[k].key for k in seen], within[np.ix_(places, places)]),
         validity=problem.model.validity,
         population=problem.model.population,

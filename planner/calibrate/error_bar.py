@@ -185,7 +185,7 @@ def possible(model: library.Model, count: int) -> Possible:
         if not known[key].holds(entry.value):
             bounds = f"expected {known[key].low:g} to {known[key].high:g}"
             raise ReportError(model.title, f"`parameters.{key}` is {entry.value:g}: {bounds}")
-    _check_agrees(model)
+    _check_agrees(model, known)
     best = {known[key].key: entry.value for key, entry in model.parameters.items()}
     if model.population is not None and any(p.key == POPULATION.key for p in known.values()):
         best[POPULATION.key] = float(model.population)
@@ -220,7 +220,7 @@ def refuse_unknown(model: library.Model, what: str, keys: Iterable[str], allowed
         raise ReportError(model.title, f"unknown {what} `{unknown[0]}`; {has}")
 
 
-def _check_agrees(model: library.Model) -> None:
+def _check_agrees(model: library.Model, known: Mapping[str, Quantity]) -> None:
     """Refuse a parameter far from what the alternatives of its number of requesters, or the uncertainty, say."""
     for each in (model.uncertainty, *(model.alternatives or ())):
         if each is None or getattr(each, "population", model.population) != model.population:
@@ -229,10 +229,11 @@ def _check_agrees(model: library.Model) -> None:
         spreads = np.sqrt(np.diag(each.covariance)).tolist()
         for key, center, spread in zip(each.parameters, each.center, spreads, strict=True):
             value = model.parameters[key].value
-            if abs(value - center) > APART * spread + ROUNDED * abs(center):
-                known = f"`{table}` has {center:g}, standard deviation {spread:g}"
+            nearest = np.clip(center, known[key].low, known[key].high)  # an estimate stops at its bound
+            if abs(value - nearest) > APART * spread + ROUNDED * abs(center):
+                other = f"`{table}` has {center:g}, standard deviation {spread:g}"
                 way = f"change both, or remove `{table}`"
-                raise ReportError(model.title, f"`parameters.{key}` is {value:g}, {known}: {way}")
+                raise ReportError(model.title, f"`parameters.{key}` is {value:g}, {other}: {way}")
 
 
 def _mixture(

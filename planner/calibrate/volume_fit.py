@@ -184,7 +184,7 @@ def _left(solution: Solution) -> float:
     """Degrees of freedom: figures less the effective number of parameters."""
     figures = len(solution.problem.scale)
     slope = solution.jacobian[:figures]
-    return figures - float(np.trace(slope @ solution.covariance @ slope.T))
+    return max(figures - float(np.trace(slope @ solution.covariance @ slope.T)), 0.0)
 
 
 def _check_error(best: Solution, most: float = 0.3) -> None:

@@ -42,7 +42,7 @@ def size(argument: str, value: float | str) -> int:
     return math.ceil(number)
 
 
-def pages_per_segment(value: float) -> Fraction:
+def pages_per_segment(value: float | Fraction) -> Fraction:
     """Check a mean number of resident pages per in-use segment."""
     if not units.is_number(value) or not 1 <= value <= PAGES_PER_SEGMENT:
         raise InputError(
@@ -57,6 +57,8 @@ def _exact(value: Any) -> Fraction:
     >>> _exact(0.7), _exact(1 / 3), _exact(6e-7)
     (Fraction(7, 10), Fraction(1, 3), Fraction(3, 5000000))
     """
+    if isinstance(value, Fraction):
+        return value
     exact = float(value)
     simple = Fraction(exact).limit_denominator(_FINEST)
     if math.isclose(simple, exact, rel_tol=1e-15):

@@ -51,7 +51,7 @@ def test_an_estimate_is_shown_in_the_unit_of_people_with_its_error_in_percent() 
 
 def calibration(**changed: Any) -> Calibration:
     known = {"estimates": {"wait": estimate(), "growth": estimate(parameter=BARE, status="not determined")},
-             "comparisons": (), "model_error": 0.031, "degrees": 4.0,
+             "comparisons": (), "model_error": 0.031, "degrees": 4.0, "degrees_left": 4.0,
              "correlation": {("a", "b"): 0.95, ("a", "c"): -0.91, ("b", "c"): 0.89}, **changed}  # fmt: skip
     return Calibration(**known)
 

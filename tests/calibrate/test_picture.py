@@ -29,7 +29,9 @@ def compared(run: str, quantity: str, measured: float, predicted: float, off_by:
 
 
 def calibration(*rows: Comparison, error: float = 0.05) -> Calibration:
-    return Calibration(estimates={}, comparisons=rows, model_error=error, degrees=3.0, correlation={})
+    return Calibration(
+        estimates={}, comparisons=rows, model_error=error, degrees=3.0, degrees_left=3.0, correlation={}
+    )
 
 
 ONE = calibration(

@@ -154,7 +154,7 @@ def guest_frame_budget(
     guests: int | Sequence[int],
     guest_storage: float | str | Sequence[float | str],
     instantiated: float,
-    resident_pages: float = storage.PAGES_PER_SEGMENT,
+    resident_pages: float | Fraction = storage.PAGES_PER_SEGMENT,
     real_storage: float | str | None = None,
 ) -> FrameBudget:
     """Count the frames for guests of one or several sizes that have touched a share of their storage.
@@ -303,20 +303,20 @@ def guests_that_fit(
     16
     """
     real = storage.size("real_storage", real_storage)
-    least = float(storage.PAGES_PER_SEGMENT * storage.share("instantiated", instantiated))
+    least = storage.PAGES_PER_SEGMENT * storage.share("instantiated", instantiated)
 
-    def budget(guests: int, pages: float) -> FrameBudget:
+    def budget(guests: int, pages: float | Fraction) -> FrameBudget:
         return guest_frame_budget(
             guests=guests, guest_storage=guest_storage, instantiated=instantiated, resident_pages=pages,
             real_storage=real_storage,
         )  # fmt: skip
 
-    def most(pages: float) -> int:
+    def most(pages: float | Fraction) -> int:
         """Find the largest number by trial: the frames of all guests are rounded up together."""
         enough = range(1, 2 * max(real // budget(1, pages).real_storage_bytes, 1))
         return bisect_left(enough, True, key=lambda guests: budget(guests, pages).real_storage_bytes > real)
 
-    ends: tuple[float, float] = (max(least, 1.0), storage.PAGES_PER_SEGMENT)
+    ends: tuple[float | Fraction, float] = (max(least, Fraction(1)), storage.PAGES_PER_SEGMENT)
     if resident_pages is not None:
         ends = (resident_pages, resident_pages)
     low, high = map(most, ends)
@@ -329,7 +329,7 @@ def guests_that_fit(
             f"would hold one, or a guest that touches no more than {touched}% of its storage"
         )
     each = storage.size("guest_storage", guest_storage)
-    asked = f"Guests of {given(each / GIB)} GB that touched {percent(instantiated)} of their storage"
+    asked = f"Guests of {given(each / GIB)} GB that touched {percent(instantiated, EXACT)} of their storage"
     return StorageFit(
         what="guests", one="guest", count=high, low=low, high=high, asked=asked, budget=budget(high, ends[1])
     )

@@ -205,9 +205,10 @@ class StorageLimits(Answer):
         first = self.binding
         if self.exceeded:
             worst = min(self.exceeded, key=lambda limit: (limit.kind != "hard", limit is not first))
+            used, most = self.budget.in_use or 0, worst.in_use_virtual_bytes
             return (
-                f"{gigabytes(self.budget.in_use or 0)} of virtual storage in use exceed {worst.name}, a {worst.kind} "
-                f"limit of {gigabytes(worst.in_use_virtual_bytes)}; {storage.BEYOND[worst.kind]}."
+                f"{gigabytes(used, most)} of virtual storage in use exceed {worst.name}, a {worst.kind} "
+                f"limit of {gigabytes(most, used)}; {storage.BEYOND[worst.kind]}."
             )
         return (
             f"Up to {gigabytes(first.in_use_virtual_bytes)} of virtual storage can be in use: {first.name} is met "
@@ -275,7 +276,10 @@ class StorageLimits(Answer):
         return axes
 
 
-def gigabytes(value: int) -> str:
-    """Gigabytes, followed by terabytes if at least one."""
-    size = value / GIB
-    return f"{readable(size, digits=4)} GB" + (f" ({readable(size / 1024)} TB)" if size >= 1024 else "")  # noqa: PLR2004 - in a TB
+def gigabytes(value: int, other: int | None = None) -> str:
+    """Gigabytes, followed by terabytes if at least one; with enough digits to differ from `other`."""
+    size, beside = value / GIB, value / GIB if other is None else other / GIB
+    digits = max(4, len(str(int(size))))  # all of a whole number: more would be promised than there is
+    while size != beside and readable(size, digits=digits) == readable(beside, digits=digits):
+        digits += 1
+    return f"{readable(size, digits=digits)} GB" + (f" ({readable(size / 1024)} TB)" if size >= 1024 else "")  # noqa: PLR2004 - in a TB

@@ -86,3 +86,11 @@ def test_one_guest_is_said_in_the_singular() -> None:
     asked = {"guest_storage": 88 * GIB, "instantiated": 0.7}
     assert "up to 1 guest fits in" in guests_that_fit(**asked, real_storage=70 * GIB).headline
     assert "up to 2 guests fit in" in guests_that_fit(**asked, real_storage=140 * GIB).headline
+
+
+def test_a_share_of_many_digits_fits_as_its_neighbors_do() -> None:
+    """The densest spreading was rounded below itself, and refused as `resident_pages` that nobody gave."""
+    asked = {"guest_storage": "88GB", "real_storage": "1024GB"}
+    found = guests_that_fit(**asked, instantiated=0.4967749370471999)
+    assert found.count == guests_that_fit(**asked, instantiated=0.496775).count
+    assert "touched 49.677" in found.headline

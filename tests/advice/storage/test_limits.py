@@ -232,3 +232,20 @@ def test_numbers_of_any_width_are_numbers(width: type[Any]) -> None:
 def test_the_first_line_says_what_is_exceeded(in_use: str, begin: str) -> None:
     limits = StorageBudget(release="5.3", real_storage="256GB", resident_pages=50, in_use=in_use).limits()
     assert limits.headline.startswith(begin)
+
+
+@pytest.mark.parametrize(
+    ("in_use", "begin"),
+    [(2**43, "Up to 8,192 GB"), (2**43 + 2**20, "8,192.001 GB (8 TB) of virtual storage in use exceed"),
+     (2**43 + 1, "8,192.000000001 GB (8 TB) of virtual storage in use exceed")],
+)  # fmt: skip
+def test_a_little_more_than_a_limit_differs_from_it(in_use: int, begin: str) -> None:
+    limits = StorageBudget(release="5.3", real_storage="256GB", resident_pages=1, in_use=in_use).limits()
+    assert limits.headline.startswith(begin)
+    assert "a hard limit of 8,192 GB" in limits.headline or not limits.exceeded
+
+
+def test_a_large_limit_is_not_rounded_up() -> None:
+    """43 PTRM data spaces map 22,016 GB; it read 22,020, and CP abends above the limit."""
+    found = budget(real_storage=2**50, resident_pages=1, ptrm_spaces=43).limits()
+    assert found.headline.startswith("Up to 22,016 GB")
