@@ -55,7 +55,7 @@ def min_servers(
 
     References
     ----------
-    Cooper, Introduction to Queueing Theory (1981), eq. 3.4.8 and 3.4.18; the recursion is Erlang's (1917).
+    Cooper, Introduction to Queueing Theory (1981), eq. 3.4.8 and 3.4.18.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class _Target:
     limit: Array
     goal: Array
 
-    def take(self, index: Integers | slice) -> _Target:
+    def take(self, index: Integers) -> _Target:
         """The target of some scenarios."""
         return _Target(kind=self.kind, limit=self.limit[index], goal=self.goal[index])
 
@@ -138,29 +138,6 @@ class _Target:
             return np.where(spare > 0, delay - self.limit, np.inf)
         tail = log_response_tail(self.limit / s, delay, np.maximum(spare, 0))
         return np.where(spare > 0, tail + self.goal, np.inf)
-
-    def need(self, s: Array) -> Array:
-        """Value that `reach` must attain, per server: the target without a division in every step."""
-        if self.kind == "wait_time":
-            with np.errstate(over="ignore"):
-                return s / self.limit
-        return 1 / self.limit if self.kind == "delay_probability" else self.goal
-
-    def reach(self, k: int, load: Array, inverse: Array, s: Array) -> Array:
-        """Value of k servers, per server: with spare servers d, d (d/B + a)/k for the wait, (d/B + a)/k for the delay.
-
-        For a quantile, minus the logarithm of the tail. `inverse` is 1/B.
-        """
-        held = np.minimum(load, k)
-        spare = k - held
-        reached = spare * inverse
-        reached += held
-        if self.kind == "response_quantile":
-            return -log_response_tail(self.limit / s, k / reached, spare)
-        if self.kind == "wait_time":
-            reached *= spare
-        reached *= 1 / k
-        return reached
 
 
 def _prepared(
@@ -197,68 +174,19 @@ def _prepared(
     return broadcast[0].shape, [flat[name] for name in given], targets
 
 
-def _fewest(
-    rate: Array, s: Array, v: Array, target: _Target, *, largest: float = 1e15, light: float = 100.0
-) -> Array:
-    """Fewest servers, by recursion for a light load; loads above `largest` are refused: floats skip counts there."""
+def _fewest(rate: Array, s: Array, v: Array, target: _Target, *, largest: float = 1e15) -> Array:
+    """Fewest servers, by doubling and bisection; loads above `largest` are refused: floats skip counts there."""
     load = rate * s
     if load.max(initial=0.0) > largest:
         raise InputError("arrival_rate * service_time", float(load.max()), f"at most {largest:g}", "erlang")
-    answer = np.ones_like(load)  # without load one server meets any target
-    counted = (v == 1) & (load <= light) & (load > 0)
-    index = np.flatnonzero(counted)
-    order = index[np.argsort(load[index].astype(np.uint8), kind="stable")]
-    left = [np.flatnonzero(~counted & (load > 0))]
-    for start in range(0, order.size, checks.BLOCK):
-        part = order[start : start + checks.BLOCK]
-        answer[part], unsure = _count_up(load[part], s[part], target.take(part))
-        left.append(part[unsure])
-    rest = np.concatenate(left)
-    if rest.size:
-        answer[rest] = _halve(load[rest], s[rest], v[rest], target.take(rest))
-    return answer
-
-
-def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Integers]:
-    """Fewest servers by Erlang's recursion 1/B(k) = 1 + k/a 1/B(k - 1), and the scenarios it cannot decide."""
-    answer, unsure = np.zeros_like(load), []
-    index, inverse = np.arange(load.size), np.ones_like(load)
-    tie = 1e-11  # closer to the target, the public model decides
-    need, waiting = target.need(s) * (1 - tie), np.ones(load.shape, dtype=bool)
-    stable_from = int(load.min()) + 1
-    with np.errstate(over="ignore", under="ignore"):
-        factor = 1 / load
-        for k in range(1, stable_from + 64):
-            inverse *= factor
-            inverse *= k
-            inverse += 1
-            if k < stable_from:
-                continue
-            reached = target.reach(k, load, inverse, s)
-            done = np.flatnonzero((reached >= need) & waiting)
-            answer[index[done]] = k
-            unsure.append(index[done[reached[done] <= need[done] * (1 + 3 * tie)]])
-            waiting[done] = False
-            left = np.flatnonzero(waiting)
-            if left.size < 0.6 * waiting.size:
-                target = target.take(left)
-                index, waiting = index[left], waiting[left]
-                inverse, factor, load, s, need = (x[left] for x in (inverse, factor, load, s, need))
-                if not left.size:
-                    break
-    return answer, np.concatenate([*unsure, index[waiting]])
-
-
-def _halve(load: Array, s: Array, v: Array, target: _Target) -> Array:
-    """Fewest servers by doubling and bisection, with the public models."""
 
     def misses(c: Array, rows: Integers) -> Flags:
         return _excess(load[rows], c, s[rows], v[rows], target.take(rows)) > 0
 
     low = np.floor(load)  # never enough: unstable
     step = np.ceil(np.sqrt(load)) + 1
-    high: Array = low + step
-    rows = np.arange(load.size)
+    high: Array = low + np.where(load > 0, step, 1.0)  # without load one server meets any target
+    rows = np.flatnonzero(load > 0)
     while (rows := rows[misses(high[rows], rows)]).size:
         low[rows] = high[rows]
         step[rows] *= 2

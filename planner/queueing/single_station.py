@@ -194,32 +194,22 @@ OPEN: Final = (
 
 
 def _plain(rate: Array, s: Array, c: Array) -> Array:
-    """The fields of `OPEN`, (7, scenarios), without inflation and gaps."""
-    values = np.empty((7, rate.size))
-    load = np.multiply(rate, s, out=values[1])
-    inverse = inverse_blocking(load, c)
+    """The fields of `OPEN` for M/M/c, by blocks of scenarios that stay in the cache."""
+    values, offered = np.empty((7, rate.size)), rate * s
+    inverse = inverse_blocking(offered, c)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for start in range(0, rate.size, checks.BLOCK):
             part = slice(start, start + checks.BLOCK)
-            _plain_block(rate[part], s[part], c[part], inverse[part], values[:, part])
+            servers, service = c[part], s[part]
+            busy = np.minimum(offered[part], servers)
+            spare = servers - busy
+            delay = servers / (spare * inverse[part] + busy)
+            wait = delay / spare  # in service times
+            values[:, part] = (
+                np.minimum(rate[part], servers / service), busy, busy / servers, delay, wait * busy, wait * service,
+                service,
+            )  # fmt: skip
     return values
-
-
-def _plain_block(rate: Array, s: Array, c: Array, inverse: Array, values: Array) -> None:
-    """Fill in the rows; a saturated scenario gets load c and no spare capacity."""
-    throughput, load, utilization, delay, queue, wait, service = values
-    np.minimum(load, c, out=load)
-    np.divide(c, s, out=throughput)
-    np.minimum(rate, throughput, out=throughput)
-    spare = np.subtract(c, load, out=utilization)
-    np.multiply(spare, inverse, out=delay)
-    delay += load
-    np.divide(c, delay, out=delay)
-    np.divide(delay, spare, out=queue)
-    np.multiply(queue, s, out=wait)
-    queue *= load
-    np.divide(load, c, out=utilization)
-    service[:] = s
 
 
 def _fields(sums: Array, c: Array, stable: Flags) -> Array:

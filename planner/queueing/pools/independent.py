@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from planner.queueing.checks import TINY
-from planner.queueing.pools.exact.lumped import solve_lumped, solve_single_open
 from planner.queueing.pools.field.elements import PoolElements, rounded
+from planner.queueing.pools.lumped import solve_lumped, solve_single_open
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import OnePool
 from planner.queueing.single_station import finite_source, mmc

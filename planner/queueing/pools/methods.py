@@ -11,8 +11,6 @@ from typing import Final
 import numpy as np
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing.pools.exact.lumped import MAX_STATES, solve_lumped
-from planner.queueing.pools.exact.open_chain import MOST_VOLUMES, solve_open_chain
 from planner.queueing.pools.field.device_rates import with_gap_wait
 from planner.queueing.pools.field.elements import PoolElements
 from planner.queueing.pools.field.mean_field import solve_field
@@ -24,6 +22,7 @@ from planner.queueing.pools.independent import (
     states_of_one,
     without_aliases,
 )
+from planner.queueing.pools.lumped import MAX_STATES, solve_lumped
 from planner.queueing.pools.outcome import Outcome, balanced, imbalance
 from planner.queueing.pools.pool import CheckedPools, OnePool
 from planner.queueing.pools.stability import solve_saturated
@@ -143,18 +142,13 @@ def _by_chains_of_one(batch: PoolBatch) -> Flags:
     return np.asarray(some)
 
 
-def _solve_exact(pool: OnePool, aliases: int) -> Outcome:
-    return solve_lumped(pool, aliases) if pool.closed.all() else solve_open_chain(pool, aliases)
-
-
 def _at_last(batch: PoolBatch, which: Integers) -> tuple[Outcome, Flags]:
-    """If the field did not settle: chains, if states or volumes are few enough, and nearly crowded pools."""
+    """If the field did not settle a closed pool: its chain, if states are few enough, or as if it were crowded."""
     here = batch.elements.of(which)
     outcome, found = _by_classes(partial(crowded, least=0.5 * CROWD))(batch, which)
-    few = here.volumes.sum(axis=-1) <= MOST_VOLUMES
-    for at in np.flatnonzero(few | here.closed.all(axis=-1)).tolist():
+    for at in np.flatnonzero(here.closed.all(axis=-1)).tolist():
         with suppress(InputError, ConvergenceError):
-            part, good = _one_by_one(_solve_exact)(batch, which[at : at + 1])
+            part, good = _one_by_one(solve_lumped)(batch, which[at : at + 1])
             if good[0]:
                 outcome.write(np.array([at]), part)
                 found[at] = True
@@ -174,8 +168,8 @@ METHODS: Final = (
     PoolMethod("exact", EXACT | FIELD, _by_chains_of_one, _one_by_one(solve_independent)),
     # Exact except for rounding: given D, independent volumes have a product form.
     PoolMethod("exact", EXACT | FIELD, lambda batch: batch.elements.independent, _by_classes(_field)),
-    # Closed pools up to 30,000 states; two to four volumes with open classes, except 1e-8 of the mean queue.
-    PoolMethod("exact", EXACT, _any, _one_by_one(_solve_exact)),
+    # Closed pools up to 30,000 states; others are refused.
+    PoolMethod("exact", EXACT, _any, _one_by_one(solve_lumped)),
     # Throughputs to 1.5 %, if some I/O always waits.
     PoolMethod(
         "mean-field", FIELD, lambda batch: may_be_crowded(batch.elements), _by_classes(crowded), tries=True

@@ -56,16 +56,6 @@ class OnePool:
         """Which classes are closed, shape (classes,) [bool]."""
         return np.isfinite(self.population)
 
-    @property
-    def even(self) -> bool:
-        """Whether all classes have the same service time, so that it does not matter whose I/O holds an alias."""
-        return bool(np.all(self.service == 1.0))
-
-    @property
-    def slowed(self) -> bool:
-        """Whether there is inflation or a redrive gap."""
-        return self.inflation > 0.0 or self.redrive_time > 0.0
-
     def service_growth(self, in_service: Array) -> Array:
         """Factor of the service time with `in_service` I/Os of the volume in service [1]."""
         return 1.0 + self.inflation * np.maximum(in_service - 1.0, 0.0)

@@ -43,9 +43,8 @@ def alias_pool(
     of the queue over the volumes, until they agree; its cost hardly grows with the number of volumes. It is exact if
     volumes do not interact: for a single one, without aliases, and with one for every requester except the first of
     each volume. "auto" is the same, so that answers do not jump between methods. "exact" solves the Markov chain with
-    exchangeable equal volumes: closed pools up to 30,000 states; with open classes and neither inflation nor gaps, two
-    to four volumes, up to the D above which less than 1e-8 of the mean queue lies, within 50,000 states. The errors of
-    the mean field are in docs/aliases-methods.md.
+    exchangeable equal volumes: closed pools up to 30,000 states. The errors of the mean field are in
+    docs/aliases-methods.md.
 
     Parameters
     ----------
@@ -82,7 +81,7 @@ def alias_pool(
     ------
     InputError
         An argument outside its domain or a factor of 1e12 away from the service time, inconsistent classes, or too many
-        states for "exact".
+        states, or open classes that share aliases, for "exact".
     ConvergenceError
         An iteration did not converge; the message has the index of its element.
 

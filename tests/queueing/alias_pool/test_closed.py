@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from planner.errors import ConvergenceError, InputError
 from planner.queueing import finite_source
 from planner.queueing.pools import alias_pool, methods
-from planner.queueing.pools.exact.lumped import solve_lumped
+from planner.queueing.pools.lumped import solve_lumped
 from planner.queueing.pools.pool import check_pools
+from tests.queueing.alias_pool.open_chain import exact_pool
 from tests.queueing.alias_pool.simulation import simulate
 
 PUBLISHED = {
@@ -292,7 +293,7 @@ def test_a_volume_beside_one_whose_requesters_come_back_at_once(monkeypatch):
 )  # fmt: skip
 def test_open_volumes_beside_one_whose_requesters_come_back_at_once(arguments, monkeypatch):
     """Neither had an answer of the field."""
-    exact = alias_pool(5, method="exact", service_time=1.0, **arguments)
+    exact = exact_pool(5, service_time=1.0, **arguments)
     _without_chains(monkeypatch)
     found = alias_pool(5, service_time=1.0, **arguments)
     assert found.method == "mean-field"

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planner.queueing import alias_pool
-from planner.queueing.pools.exact.lumped import StateLayout, lumped_states, number_of_states
 from planner.queueing.pools.field.mean_field import STILL_GOOD
+from planner.queueing.pools.lumped import StateLayout, lumped_states, number_of_states
 from planner.queueing.pools.solve import solve_pools
 from planner.queueing.pools.stability import most_in_overload
 from tests.queueing.alias_pool.simulation import simulate

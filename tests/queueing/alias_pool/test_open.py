@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from planner.errors import InputError
 from planner.queueing import finite_source, mmc
 from planner.queueing.pools import alias_pool
-from planner.queueing.pools.exact.lumped import solve_single_open
 from planner.queueing.pools.field.elements import PoolElements
+from planner.queueing.pools.lumped import solve_single_open
 from planner.queueing.pools.pool import check_pools
 
 

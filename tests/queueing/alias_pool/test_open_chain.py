@@ -10,8 +10,8 @@ from scipy.sparse import linalg
 from planner.errors import InputError
 from planner.queueing import mmc
 from planner.queueing.pools import alias_pool
-from planner.queueing.pools.exact.open_chain import _beyond, solve_open_chain
 from planner.queueing.pools.pool import check_pools
+from tests.queueing.alias_pool.open_chain import _beyond, exact_pool, solve_open_chain
 
 NAN = float("nan")
 
@@ -95,7 +95,7 @@ def plain_chain(aliases, volumes, most_beyond, service=None):
     ("aliases", "rates", "most"), [(1, [0.7, 0.3], 50), (2, [0.5, 1.1], 45), (1, [0.3, 0.2, 0.4], 16)]
 )
 def test_open_pool_equals_a_plain_chain(aliases, rates, most):
-    pool = alias_pool(aliases, volumes=[1] * len(rates), arrival_rate=rates, service_time=1.0, method="exact")
+    pool = exact_pool(aliases, volumes=[1] * len(rates), arrival_rate=rates, service_time=1.0)
     assert pool.method == "exact"
     for name, value in plain_chain(aliases, rates, most).items():
         np.testing.assert_allclose(getattr(pool, name), value, rtol=2e-6, err_msg=name)
@@ -117,9 +117,9 @@ def test_of_next_to_no_load_the_queue_falls_as_the_chance_of_so_many_at_once(ali
 
 @pytest.mark.parametrize("open_rate", [0.4, 0.8])
 def test_mixed_pool_equals_a_plain_chain(open_rate):
-    pool = alias_pool(
+    pool = exact_pool(
         2, volumes=[1, 1], population=[3, NAN], think_time=[2.0, NAN], arrival_rate=[NAN, open_rate],
-        service_time=1.0, method="exact",
+        service_time=1.0,
     )  # fmt: skip
     for name, value in plain_chain(2, [(3, 2.0), open_rate], 40).items():
         np.testing.assert_allclose(getattr(pool, name), value, rtol=2e-6, err_msg=name)
@@ -169,10 +169,10 @@ def test_flows_balance(aliases, volumes, rates):
 
 def test_many_requesters_that_think_long_are_open():
     rates = np.array([0.5, 0.3])
-    arguments = {"volumes": [1, 1], "service_time": 1.0, "method": "exact"}
-    opened = alias_pool(1, arrival_rate=rates, **arguments).wait_time
+    arguments = {"volumes": [1, 1], "service_time": 1.0}
+    opened = exact_pool(1, arrival_rate=rates, **arguments).wait_time
     closed = [
-        alias_pool(1, population=[n, n], think_time=n / rates, **arguments).wait_time for n in (10, 20, 30)
+        exact_pool(1, population=[n, n], think_time=n / rates, **arguments).wait_time for n in (10, 20, 30)
     ]
     limit = np.array([0.5, -4.0, 4.5]) @ closed  # of a parabola in one over the requesters
     np.testing.assert_allclose(limit, opened, rtol=5e-3)
@@ -180,7 +180,7 @@ def test_many_requesters_that_think_long_are_open():
 
 def test_auto_says_what_it_took():
     arguments = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
-    exact, field = (alias_pool(1, **arguments, method=method) for method in ("exact", "auto"))
+    exact, field = (solve(1, **arguments) for solve in (exact_pool, alias_pool))
     assert (exact.method, field.method) == ("exact", "mean-field")
     assert (
         alias_pool(0, **arguments).method
@@ -197,7 +197,7 @@ def test_auto_says_what_it_took():
 )
 def test_a_light_volume_beside_a_busy_one_has_its_wait():
     arguments = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
-    exact, field = (alias_pool(1, **arguments, method=method).wait_time for method in ("exact", "auto"))
+    exact, field = (solve(1, **arguments).wait_time for solve in (exact_pool, alias_pool))
     np.testing.assert_allclose(field, exact, rtol=0.025)
 
 
@@ -210,34 +210,17 @@ def test_two_open_volumes_of_any_load_against_their_chain():
         if np.maximum(load - 1.0, 0.0).sum() > 0.8 * aliases:
             continue
         arguments = {"volumes": [1, 1], "arrival_rate": load, "service_time": 1.0}
-        exact, field = (
-            alias_pool(aliases, **arguments, method=method).wait_time for method in ("exact", "auto")
-        )
+        exact, field = (solve(aliases, **arguments).wait_time for solve in (exact_pool, alias_pool))
         off.append((np.abs(field - exact) / np.maximum(exact, 0.2)).max())
     assert np.max(off) < 0.1  # overloaded, with one alias
     assert np.median(off) < 0.005
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"arrival_rate": [1.99, 0.5]},
-        {"volumes": [2, 3]},
-        {"inflation": 0.1},
-        {"redrive_time": 0.1},
-    ],
-)
-def test_what_the_chain_does_not_take_is_said(change):
-    arguments = {
-        "volumes": [1, 1],
-        "arrival_rate": [0.5, 0.5],
-        "service_time": 1.0,
-        "method": "exact",
-        **change,
-    }
+def test_open_classes_that_share_aliases_are_refused_by_the_exact_method():
+    arguments = {"volumes": [1, 1], "arrival_rate": [0.5, 0.5], "service_time": 1.0, "method": "exact"}
     with pytest.raises(InputError, match="mean-field"):
         alias_pool(1, **arguments)
+    assert alias_pool(0, **arguments).method == "exact"  # each volume alone
 
 
 def test_what_lies_beyond_the_last_level_is_that_of_a_law_that_goes_on_falling():

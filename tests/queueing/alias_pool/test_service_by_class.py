@@ -12,6 +12,7 @@ from planner.queueing import finite_source, mmc
 from planner.queueing.pools import alias_pool, group_pools, group_volumes
 from planner.queueing.pools.pool import _service_times
 from tests.brief import examples
+from tests.queueing.alias_pool.open_chain import exact_pool
 from tests.queueing.alias_pool.simulation import simulate
 from tests.queueing.alias_pool.test_open_chain import plain_chain
 
@@ -61,7 +62,7 @@ def test_one_time_for_each_class_is_one_for_all_where_they_are_equal(kind, argum
 )
 def test_exact_chains_equal_a_plain_chain(aliases, volumes, service, most):
     closed = [isinstance(volume, tuple) for volume in volumes]
-    pool = alias_pool(
+    pool = exact_pool(
         aliases,
         volumes=[1] * len(volumes),
         population=[
@@ -74,7 +75,6 @@ def test_exact_chains_equal_a_plain_chain(aliases, volumes, service, most):
             NAN if is_closed else volume for volume, is_closed in zip(volumes, closed, strict=True)
         ],
         service_time=service,
-        method="exact",
     )
     for name, value in plain_chain(aliases, volumes, most, service).items():
         np.testing.assert_allclose(getattr(pool, name), value, rtol=2e-6, err_msg=name)
@@ -232,8 +232,8 @@ def small_pools(kind, count, seed):
             "open": {"arrival_rate": load / service},
         }[kind]
         solved = [
-            alias_pool(aliases, volumes=np.ones(classes), service_time=service, method=method, **arguments)
-            for method in ("mean-field", "exact")
+            solve(aliases, volumes=np.ones(classes), service_time=service, **arguments)
+            for solve in (alias_pool, exact_pool)
         ]
         yield *solved, service
         count -= 1

@@ -244,7 +244,9 @@ RESIDUAL = 1e-10
 
 
 def solve_lumped(pool: OnePool, aliases: int, most: int = MAX_STATES) -> Outcome:
-    """Solve a closed pool exactly, for exponential service, think times and gaps."""
+    """Solve a closed pool exactly, for exponential service, think times and gaps; open classes are refused."""
+    if not pool.closed.all():
+        raise InputError("method", "exact", 'closed classes only: use "mean-field" for open ones')
     volumes, people = (tuple(each.astype(np.int64).tolist()) for each in (pool.volumes, pool.population))
     layout = StateLayout(aliases, volumes, people, pool.redrive_time > 0.0)
     states = lumped_states(layout, most)

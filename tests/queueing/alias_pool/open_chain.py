@@ -1,4 +1,4 @@
-"""Exact small pools with open volumes: block elimination over the levels of D, up to a negligible tail.
+"""Exact small pools with open volumes, a reference for the mean field: elimination over the levels of D, up to a tail.
 
 A level has the states with one D, the I/Os that no base holds. With exponential service of one mean it does not matter
 which I/O an open volume has on its aliases: min(D, A) are busy. A state is therefore D and, for each volume, the I/Os
@@ -8,14 +8,17 @@ times differ by class. Equal volumes are exchangeable: their states are sorted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
+from unittest import mock
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
 from planner.queueing._levels import LARGE, dwell_times, stationary
+from planner.queueing.pools import PoolSteady, alias_pool, methods
+from planner.queueing.pools.lumped import solve_lumped
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import OnePool
 from planner.results import Array, Integers
@@ -45,7 +48,7 @@ class Levels:
         self.volume_class = np.repeat(np.arange(pool.classes), pool.volumes.astype(np.int64))
         closed = pool.closed[self.volume_class]
         self.service_rate = 1.0 / pool.service[self.volume_class]
-        self._held = closed | (not pool.even)  # volumes whose aliases are tracked
+        self._held = closed | (pool.service != 1.0).any()  # volumes whose aliases are tracked
         self._not_held = bool(not self._held.all())
         self._population = np.where(closed, pool.population[self.volume_class], np.inf)
         self._rate = pool.arrival_rate[self.volume_class]
@@ -199,13 +202,9 @@ def solve_open_chain(
 def _check(pool: OnePool) -> None:
     """Refuse pools that the levels cannot represent."""
     if pool.bases > MOST_VOLUMES:
-        expected = f'at most {MOST_VOLUMES} volumes where a class is open: use "mean-field"'
-        raise InputError("method", "exact", expected)
-    if pool.slowed:
-        expected = (
-            'neither inflation nor redrive time where several volumes have open classes: use "mean-field"'
-        )
-        raise InputError("method", "exact", expected)
+        raise InputError("method", "exact", f"at most {MOST_VOLUMES} volumes where a class is open")
+    if pool.inflation > 0.0 or pool.redrive_time > 0.0:
+        raise InputError("method", "exact", "neither inflation nor redrive time where a class is open")
 
 
 def _distributions(reduced: Array, steps: list[Array]) -> list[Array]:
@@ -262,3 +261,19 @@ def _outcome(
     }
     per_volume["throughput"] = np.where(pool.closed, per_volume["throughput"], pool.arrival_rate)
     return Outcome(**per_volume, free_distribution=free_distribution, residual=share)
+
+
+def _solve_exact(pool: OnePool, aliases: int) -> Outcome:
+    return solve_lumped(pool, aliases) if pool.closed.all() else solve_open_chain(pool, aliases)
+
+
+WITH_OPEN: Final = tuple(
+    replace(each, solve=methods._one_by_one(_solve_exact)) if each.asked_by == methods.EXACT else each
+    for each in methods.METHODS
+)
+
+
+def exact_pool(aliases: ArrayLike, **pools: Any) -> PoolSteady:
+    """As `alias_pool` by the method "exact", small pools with open classes too."""
+    with mock.patch.object(methods, "METHODS", WITH_OPEN):
+        return alias_pool(aliases, method="exact", **pools)
