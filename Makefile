@@ -37,7 +37,7 @@ test-all: $(VENV)/test
 nightly: $(VENV)/test
 	$(BIN)/python -m tests.queueing.alias_pool.accuracy
 	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest -n $(JOBS) tests/fuzz
-	FUZZ_EXAMPLES=500 $(PYTEST) -m "slow or not slow"
+	FUZZ_EXAMPLES=500 $(PYTEST) --hypothesis-profile=nightly -m "slow or not slow"
 	$(MAKE) answers mutants audit test-notebooks test-oldest
 
 # A wheel, installed into a fresh environment of each Python, and the tests without the code beside them.

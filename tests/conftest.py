@@ -20,7 +20,8 @@ from tests.brief import BRIEF
 
 # No test depends on a clock, hence no deadline. On a build machine a failure must come back on the next run.
 settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=200, print_blob=True)
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=100, print_blob=True)
+settings.register_profile("nightly", deadline=None, max_examples=400, print_blob=True)
 settings.register_profile("brief", deadline=None, max_examples=BRIEF)  # of make test
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "dev")
 

@@ -517,10 +517,11 @@ def _change(daily: Daily, fit: TrendDraws, series: int, level: float) -> TrendCh
 
 def _wandering(fit: TrendDraws, series: int, level: float) -> float | None:
     """By how much the level wanders in a year, where that is likelier than not."""
-    does = fit.wandering[series] > 0
-    if does.mean() <= LIKELIER:
+    size = fit.wandering[series]
+    if (does := size > 0).mean() <= LIKELIER:
         return None
-    return float(np.sqrt(np.mean((fit.wandering * fit.first_level)[series, does] ** 2)) / level)
+    share = np.where(fit.proportional[series], size, size * fit.first_level[series] / level)
+    return float(np.sqrt(np.mean(share[does] ** 2)))
 
 
 def _shifts(daily: Daily, fit: TrendDraws, series: int) -> tuple[Shift, ...]:

@@ -143,7 +143,9 @@ class TrendDraws:
         years = (days - self.first[series]) / YEAR
         bent = self.bend[series, :, None] * np.minimum(years, self.bend_years[series, :, None])
         line = first + slope * years - bent
-        shifted: Array = np.where(self.proportional[series, :, None], line * (1 + size), line + size * first)
+        shifted: Array = np.where(
+            self.proportional[series, :, None], line * np.maximum(1 + size, 0.0), line + size * first
+        )
         return shifted
 
 
