@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from polars import read_csv
 
 from planner import advice, supply, system
 from planner.advice.disk import Setting
@@ -23,11 +22,11 @@ from planner.errors import (
     ReportError,
 )
 from planner.measurements.over_time import read_supplies
+from planner.site.example import example_series
 from planner.site.growth import growth
 from planner.site.question import site
 from planner.site.series import Daily, read_series
 from planner.whatif import predict
-from tests.checkout import ROOT
 
 
 def test_input_error_names_argument_value_unit_and_what_is_wanted() -> None:
@@ -77,7 +76,6 @@ def test_errors_are_built_in_ones_too_and_know_their_exit_code(
     assert kind.exit_code == exit_code
 
 
-SERIES = ROOT / "docs" / "examples" / "io-rate.csv"
 XIV = system.template("xiv")
 CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "limit as text": (lambda: growth(series(), "5000"), "limit = '5000'"),
@@ -89,7 +87,7 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "a time, no day": (lambda: growth(series(), 5000, events=[(datetime(2027, 3, 1), 1.3)]), "events = (datetime"),
     "one event alone": (lambda: growth(series(), 5000, events=(date(2027, 3, 1), 1.3)), "events = datetime.date"),
     "factor as text": (lambda: growth(series(), 5000, events=[(date(2027, 3, 1), "30%")]), "events = "),
-    "a frame, no series": (lambda: growth(read_csv(SERIES), 5000), "daily = 'DataFrame'"),
+    "a frame, no series": (lambda: growth(example_series(days=40, seed=1), 5000), "daily = 'DataFrame'"),
     "read_share as text": (lambda: advice.channel_programs(64, "30%"), "read_share = '30%'"),
     "data_rate as text": (lambda: advice.channel_programs(64, 0.3, data_rate="50MB/s"), "data_rate = '50MB/s'"),
     "several page rates": (lambda: Load(page_rate=[1000, 2000]), "page_rate = [1000, 2000] 1/s"),
@@ -114,7 +112,7 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
 
 
 def series() -> Daily:
-    return read_series(SERIES)
+    return read_series(example_series(days=40, seed=1))
 
 
 @pytest.mark.parametrize("name", CALLS)

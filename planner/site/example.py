@@ -150,3 +150,13 @@ def _solved(
         return np.moveaxis(np.exp(logs), 0, -1)
 
     return between(queue), between(found.service_time)
+
+
+def example_series(*, days: int = 365, seed: int = 1) -> pl.DataFrame:
+    """Make the busy hour of each day of a pool, as docs/examples/io-rate.csv has it."""
+    if days < 1:
+        raise InputError("days", days, "1 or more")
+    levels = daily_levels(days, 0.25, SHIFT, np.random.default_rng(seed))
+    known = np.flatnonzero(np.isfinite(levels))
+    starts = [FIRST + timedelta(days=int(day)) for day in known]
+    return pl.DataFrame({"start": starts, "io_rate": np.round(3000 * levels[known], 1)})
