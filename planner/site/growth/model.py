@@ -37,6 +37,7 @@ DRIFT: Final = 0.5  # a year, of the factor of a weekday less busy than the busi
 MONTH: Final = YEAR / 12  # days over which a level that wanders goes evenly from one knot to the next
 MOST_KNOTS: Final = 60
 WANDERINGS: Final = (0.04, 0.08, 0.16, 0.32)  # of such a level in a year: standard deviations
+WANDERS: Final = 1 / 100  # odds of one; with 1/20 fewer than nine of ten trends that stopped are named
 
 
 class ChangePrior(NamedTuple):
@@ -53,7 +54,6 @@ PRIORS: Final = {
     "spell": ChangePrior(1 / 5000, 0.5),  # such days in a row, of each length
     "bend": ChangePrior(EVERY / 10000, 0.3),  # growth that stops or changes, by levels a year
     "month": ChangePrior(1 / 20, 0.3),  # each form of a month end, once for a series
-    "wandering": ChangePrior(1 / 100, 0.0),  # of the whole level, by one of `WANDERINGS`
     "season": ChangePrior(
         1 / 20, 0.2
     ),  # each number of harmonics; the size of the first, the others' in inverse order
@@ -533,7 +533,7 @@ def wanderers(state: SeriesState, least: float = -3.0) -> tuple[Integers, Series
     changed = np.flatnonzero(log_sum(found) > log_sum(bare))
     rival.put(changed, state.pick(changed))
     bare[:, changed] = found[:, changed]
-    odds = np.log(PRIORS["wandering"].odds / len(WANDERINGS))
+    odds = np.log(WANDERS / len(WANDERINGS))
     these = np.flatnonzero(log_sum(bare) + odds - evidence_of(state) > least)
     rival, found = rival.pick(these), bare[:, these]
     if these.size == 0:
@@ -544,14 +544,9 @@ def wanderers(state: SeriesState, least: float = -3.0) -> tuple[Integers, Series
             refine(rival, solved_coarsely(rival))
         found = wandered(rival)
     rival.chance = np.exp(found - log_sum(found)).T
-    return (
-        these,
-        rival,
-        odds
-        + log_sum(found)
-        + further_changes(rival)
-        - (evidence_of(state.pick(these)) + further_changes(state.pick(these))),
-    )
+    steady = state.pick(these)
+    for_it, against = log_sum(found) + further_changes(rival), evidence_of(steady) + further_changes(steady)
+    return these, rival, odds + for_it - against
 
 
 def further(state: SeriesState) -> dict[str, Array]:
