@@ -12,6 +12,11 @@ from scipy import linalg
 
 from planner.results import Array
 from planner.site.growth import Growth, growth
+from planner.site.growth.changes import (
+    bend_candidates,
+    step_candidates,
+    step_products,
+)
 from planner.site.growth.dates import Future, month_forms, passed_days, passing_days, quantiles
 from planner.site.growth.draws import TrendDraws, fit_days, wandered_ahead
 from planner.site.growth.model import (
@@ -20,12 +25,9 @@ from planner.site.growth.model import (
     TWO_YEARS,
     YEAR,
     MeasuredDays,
-    bend_candidates,
     linear,
     solve,
     start,
-    step_candidates,
-    step_products,
 )
 from planner.site.series import Daily, SeriesLabel
 from tests.site.growth_backtest import MONDAY, ends_of, fit_known, judge, true_days

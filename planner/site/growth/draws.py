@@ -15,6 +15,16 @@ from scipy.special import expit, gammaincinv, ndtri
 from planner import parallel
 from planner.errors import PlannerError
 from planner.results import Array, Flags, Integers
+from planner.site.growth.changes import (
+    SPELLS,
+    AddedColumns,
+    bend_candidates,
+    bend_days,
+    search,
+    step_candidates,
+    step_products,
+    wanderers,
+)
 from planner.site.growth.model import (
     BUSY,
     HARMONICS,
@@ -24,25 +34,17 @@ from planner.site.growth.model import (
     MOST_KNOTS,
     PHIS,
     PRIORS,
-    SPELLS,
     STEPS,
     TINY,
     WANDERINGS,
     YEAR,
-    AddedColumns,
     SeriesState,
-    bend_candidates,
-    bend_days,
     first_week,
     linear,
     log_sum,
     ramps_of,
-    search,
     solve,
     start,
-    step_candidates,
-    step_products,
-    wanderers,
     waves_of,
 )
 
