@@ -430,7 +430,7 @@ def stopped(count: int) -> Growth:
     return growth(Daily(first=date(2025, 1, 6), series=labels, values=values))
 
 
-@pytest.mark.parametrize("count", [8, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [8, pytest.param(40, marks=pytest.mark.long)])
 def test_a_level_that_wanders_is_told_from_a_line_and_from_changes(count: int) -> None:
     """By 15 % in a year: taken for a line with changes, ranges of the level half a year ahead held 28 %."""
     known = make(SEED, series=count, walk=0.15, days=550, sd=(0.02, 0.04), phi=(0.0, 0.5))
