@@ -32,13 +32,15 @@ class Known:
     shift_day: Array
     proportional: np.ndarray
     factor: Array  # (series, days and years after them) season and walk beside the line
+    compounds: bool  # whether `trend` is the logarithm of growth by percents
 
     def level(self, day: Array | int) -> Array:
         """Level without noise on a day (series,) or a column of days."""
         return self.level_of(self.trend, day) * self.factor[np.arange(self.first.size), day]
 
     def level_of(self, trend: Array, day: Array | int) -> Array:
-        line = 1 + trend * np.asarray(day) / 365.25
+        grown = trend * np.asarray(day) / 365.25
+        line = np.exp(grown) if self.compounds else 1 + grown
         after = np.asarray(day) >= self.shift_day
         return self.first * np.where(
             self.proportional,
@@ -59,15 +61,17 @@ def make(
     phi: tuple[float, float] = (0.0, 0.9),
     walk: float = 0.0,
     season: float = 0.0,
+    percent: float = 0.0,
 ) -> Known:
     """Trend 0 to 60 %/year, a weekly pattern, AR(1) noise to .9, 5 % gaps, a level shift in a third.
 
     `walk` is the standard deviation of the logarithm of a level that wanders, in a year; `season` the half range of a
-    sine of a year.
+    sine of a year; `percent` a growth a year that compounds, in place of a straight trend.
     """
     rng = np.random.default_rng(seed)
     first = np.exp(rng.uniform(np.log(50), np.log(20000), series))
     trend = np.zeros(series) if flat else rng.uniform(0, 0.6, series)
+    trend = np.full(series, np.log1p(percent / 100)) if percent else trend
     correlation = rng.uniform(*phi, series)
     sigma = rng.uniform(*sd, series)
     week = np.array([WEEKS[k] for k in rng.integers(0, len(WEEKS), series)])
@@ -82,6 +86,7 @@ def make(
         factor=np.exp(np.cumsum(steps, axis=1)) * (1 + season * np.sin(2 * np.pi * (years + phase))),
         values=np.empty(0),
         first=first,
+        compounds=percent != 0,
         trend=trend,
         phi=correlation,
         week=week,

@@ -362,9 +362,10 @@ def test_dates_of_a_season_are_those_of_a_walk_day_by_day(
         day = 799 + ahead
         angle = 2 * np.pi * day / YEAR
         season = 1 + waves[0] * np.cos(angle) + waves[1] * np.sin(angle)
-        line = fit.first_level + fit.slope * 799 / YEAR - fit.bend * fit.bend_years
-        line = line * times + plus
-        grown = line * 1.2 ** (ahead / YEAR) if rate else line + fit.slope * times * ahead / YEAR
+        years = (799 + (0 if rate else ahead)) / YEAR
+        first, more = fit.first_level, fit.slope * years - fit.bend * fit.bend_years
+        grown = np.where(fit.compounds, first * np.exp(more / first), first + more) * times + plus
+        grown *= 1.2 ** (ahead / YEAR) if rate else 1.0
         event = np.prod([factor for when, factor in events if day >= when])
         np.testing.assert_allclose(future.at(ahead), grown * season * event, rtol=1e-9)
         walked = np.where(grown * season * event * fit.week[:, :, day % 7] > limit[:, None], day, walked)
@@ -492,6 +493,9 @@ def test_a_path_bends_where_the_draws_do() -> None:
     values[:, 100:] *= level[:, [100]] / level[:, 100:200]
     fit = fit_days(values, np.arange(200) % 7, month_forms(MONDAY, 200))
     path, day = fit.path(0, np.arange(200)), np.rint(fit.bend_years[0] * YEAR).astype(int)
+    np.testing.assert_allclose(path[:, -1], fit.level(fit.last)[0], rtol=1e-9)
+    first = fit.first_level[0][:, None]
+    path = np.where(fit.compounds[0][:, None], first * (1 + np.log(path / first)), path)  # a line of logarithms
     chosen = np.flatnonzero(
         (fit.bend[0] != 0.0) & (day > 10) & (day < 190) & (fit.shift_day[0] < 0).all(axis=1)
     )
@@ -501,7 +505,6 @@ def test_a_path_bends_where_the_draws_do() -> None:
     ).T
     np.testing.assert_allclose(after * YEAR / 5, fit.slope[0, chosen], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(before * YEAR / 5, (fit.slope - fit.bend)[0, chosen], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(path[:, -1], fit.level(fit.last)[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("days", [200, pytest.param(800, marks=pytest.mark.long)])

@@ -11,12 +11,14 @@ import numpy as np
 from planner.results import Array, ArrayFields, Flags, Integers
 from planner.site.growth.model import (
     EVERY,
+    FASTEST,
     HARMONICS,
     LEAST_NOISE,
     PHIS,
     PRIORS,
     STEPS,
     WANDERINGS,
+    YEAR,
     Linear,
     SeriesState,
     Solved,
@@ -54,6 +56,21 @@ def choose(state: SeriesState, name: str, values: Sequence[float]) -> None:
     setattr(state, name, np.array(values)[np.argmax(np.array(evidence), axis=0)])
 
 
+def of_kind(state: SeriesState, compounds: Flags) -> SeriesState:
+    """The same changes on a straight line, or on one that compounds."""
+    other = state.pick(np.arange(len(compounds)))
+    these = np.flatnonzero(compounds != state.compounds)
+    part = state.pick(these)
+    part.compounds = ~part.compounds
+    long = np.maximum(part.years.max(axis=1), 1 / YEAR)
+    risen = np.log(np.maximum(1 + part.growth * long, 0.1)) / long
+    part.growth = np.where(part.compounds, np.minimum(risen, FASTEST), np.expm1(part.growth * long) / long)
+    for _ in range(2):
+        refine(part, solved_coarsely(part))
+    other.put(these, part)
+    return other
+
+
 def search(state: SeriesState) -> None:
     """Add steps, month ends and unlike days one by one until none is certain."""
     active = np.arange(len(state.values))
@@ -62,6 +79,9 @@ def search(state: SeriesState) -> None:
         for _ in range(1 if number else 2):
             refine(part, solved_coarsely(part))
         choose(part, "form", range(3))  # of noise: in proportion to load, to the level only, of one size
+        other = of_kind(part, ~part.compounds)
+        better = np.flatnonzero(evidence_of(other) > evidence_of(part))
+        part.put(better, other.pick(better))
         changed = extend(part)
         state.put(active, part)
         active = active[changed & (state.whole_year[active] | (number + 1 < ROUNDS))]

@@ -15,7 +15,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.results import Array, Integers
-from planner.site.growth.draws import LIKELIER, TrendDraws, fit_days, short_fit
+from planner.site.growth.draws import FARTHEST_EXPONENT, LIKELIER, TrendDraws, fit_days, short_fit
 from planner.site.growth.model import TINY, TWO_YEARS, YEAR
 from planner.site.series import Daily, SeriesLabel
 from planner.units import MOST_BARE_SHARE, is_number
@@ -28,17 +28,18 @@ class Future:
     """The busy-day level of each draw from the last measured day on, as a line or compounding, times the season."""
 
     level: Array  # (series, draws) on the last measured day, in its season
-    slope: Array  # (series, draws) a day, in the season of that day; unused where it compounds
-    fit: TrendDraws
-    rate: float | None  # growth a year that compounds
+    slope: Array  # (series, draws) a day, on that day and in its season
+    rate: Array  # (series, draws) a day, by which the slope compounds
+    fit: TrendDraws  # of what is ahead
     events: tuple[tuple[int, float], ...]  # day and factor, in order of time
 
     @staticmethod
     def of(fit: TrendDraws, rate: float | None, events: Sequence[tuple[int, float]]) -> Future:
         """Continue a fit."""
-        times, _ = fit.shifts()
-        slope = fit.slope * times / YEAR * fit.season_on(fit.last)
-        return Future(fit.level(fit.last), slope, fit, rate, tuple(sorted(events)))
+        fit = fit if rate is None else fit.compounding(rate)
+        slope = fit.slope * fit.steep / YEAR * fit.season_on(fit.last)
+        compounds = np.where(fit.compounds, fit.slope / fit.first_level / YEAR, 0.0)
+        return Future(fit.level(fit.last), slope, compounds, fit, tuple(sorted(events)))
 
     @property
     def last(self) -> Integers:
@@ -54,17 +55,13 @@ class Future:
 
     def grown(self, ahead: Array) -> Array:
         """Level after some days, without events and in the season of the last; `ahead` (series, draws) or like it."""
-        if self.rate is None:
-            return self.level + self.slope * ahead
-        return self.level * (1 + self.rate) ** (ahead / YEAR)
+        times = np.expm1(np.minimum(self.rate * ahead, FARTHEST_EXPONENT))
+        times = np.divide(times, self.rate, out=0.0 * times + ahead, where=self.rate != 0)
+        return self.level + self.slope * times
 
     def at(self, ahead: int) -> Array:
         """Level a number of days after the last; (series, draws)."""
-        if self.rate is None:
-            level = np.maximum(self.fit.level(self.last + ahead), 0.0)
-        else:
-            level = self.grown(np.array(float(ahead))) * self.fit.season_on(self.last + ahead)
-            level /= self.fit.season_on(self.last)
+        level = np.maximum(self.fit.level(self.last + ahead), 0.0)
         return np.asarray(level * self.factor(self.last + ahead)[:, None])
 
     def highest(self, ahead: int) -> Array:
@@ -81,16 +78,10 @@ class Future:
 
     def reaches(self, level: Array) -> Array:
         """Days after the last at which a level (series, draws, ...) is reached; -inf where never by growth."""
-        own = self.level[:, :, None]
+        own, slope, rate = (each[:, :, None] for each in (self.level, self.slope, self.rate))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            if self.rate is None:
-                found = np.where(self.slope[:, :, None] > 0, (level - own) / self.slope[:, :, None], -np.inf)
-            elif self.rate > 0:
-                found = np.where(
-                    (level > 0) & (own > 0), np.log(level / own) / np.log1p(self.rate) * YEAR, np.inf
-                )
-            else:
-                found = np.full(np.broadcast_shapes(level.shape, own.shape), -np.inf)
+            found = np.where(slope > 0, (level - own) / slope, -np.inf)
+            found = np.where((rate == 0) | (slope <= 0), found, np.log1p(rate * found) / rate)
         return np.asarray(np.clip(np.nan_to_num(found), -1e9, 1e9))  # days
 
 
@@ -112,7 +103,7 @@ def passing_days(fit: TrendDraws, future: Future, limit: Array, weekday: Integer
         value = np.stack([future.grown(day[:, :, k]) for k in range(7)], axis=2) * times * fit.week
         fits = (value > limit[:, :, None]) & (day < end[:, None, None])
         best = np.minimum(best, np.where(fits, day, NEVER).min(axis=2))
-    for k in np.flatnonzero(fit.seasonal | fit.wandering.any(axis=1)).tolist():
+    for k in np.flatnonzero(future.fit.seasonal | future.fit.wandering.any(axis=1)).tolist():
         best[k] = days_one_by_one(future, k, limit[k], int(weekday[k]), horizon)
     return best + future.last[:, None]
 
@@ -123,11 +114,7 @@ def days_one_by_one(future: Future, series: int, limit: Array, weekday: int, hor
     best = np.full(future.level[series].shape, NEVER)
     for begin in range(0, horizon + 1, 366):
         ahead = np.arange(begin, min(begin + 366, horizon + 1))
-        if future.rate is None:
-            level = np.maximum(fit.path(0, last + ahead), 0.0)
-        else:
-            own = future.level[series] / fit.season_on(last)[0]
-            level = own[:, None] * (1 + future.rate) ** (ahead / YEAR) * fit.season_path(0, last + ahead)
+        level = np.maximum(fit.path(0, last + ahead), 0.0)
         busy = level * fit.week[0][:, (weekday + ahead) % 7] * future.factor(last + ahead)
         above = busy > limit[:, None]
         best = np.minimum(best, np.where(above.any(axis=1), ahead[np.argmax(above, axis=1)], NEVER))
@@ -412,7 +399,7 @@ def answers(
     """What becomes of each goal; series of `daily` and `fit` are those of the goals, one by one."""
     now = _without_tiny(np.median(future.level, axis=1))
     dates = _dates(daily, fit, future, goals, now, horizon)
-    slope = fit.slope * fit.shifts()[0]
+    slope = fit.slope * fit.steep
     steps = quantiles(slope, ENDS)
     base = _without_tiny(np.median(future.level / fit.season_on(fit.last), axis=1))  # of the year about now
     line = np.maximum(fit.first_level, future.own)  # its higher end
@@ -422,7 +409,7 @@ def answers(
     for k, goal in enumerate(goals):
         fitted = fit.measured[k] >= FEWEST_DAYS and fit.fitted[k]
         trend = Interval(*(steps[:, k] / base[k])) if fitted and base[k] > 0 else None
-        few = future.rate is None and (not fitted or high_share[k] - low_share[k] > 2 * MOST_DOUBT)
+        few = future.fit is fit and (not fitted or high_share[k] - low_share[k] > 2 * MOST_DOUBT)
         idle = fit.measured[k] >= FEWEST_DAYS and np.nanmax(daily.values[k]) == 0
         verdict = _verdict(goal.load.value, now[k], few and not idle, dates[1, k])
         known = verdict in {"already", "within horizon", "not within horizon"}
@@ -510,7 +497,7 @@ def _change(daily: Daily, fit: TrendDraws, series: int, level: float) -> TrendCh
     if bent.mean() <= LIKELIER:
         return None
     begin = np.quantile(fit.first[series] + fit.bend_years[series, bent] * YEAR, ENDS)
-    before = (fit.slope - fit.bend) * fit.shifts()[0] / level
+    before = (fit.slope - fit.bend) * fit.steep / level
     low, day, high = (daily.day(round(each)) for each in begin.tolist())
     return TrendChange(day=day, earliest=low, latest=high, before=_interval(before[series, bent]))
 

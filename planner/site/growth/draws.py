@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
@@ -20,6 +20,7 @@ from planner.site.growth.changes import (
     AddedColumns,
     bend_candidates,
     bend_days,
+    of_kind,
     search,
     step_candidates,
     step_products,
@@ -48,6 +49,7 @@ from planner.site.growth.model import (
     waves_of,
 )
 
+FARTHEST_EXPONENT: Final = 100.0  # of growth that compounds
 OF_SOME_COLUMNS: Final = ("season", "wander")  # draws of as many columns as the series with the most has
 
 
@@ -56,9 +58,10 @@ class TrendDraws:
     """What the days of many series leave open: draws of line, weekly factors and shifts, and what was named."""
 
     first_level: Array  # (series, draws) on the first measured day
-    slope: Array  # (series, draws) a year, on the last day
+    slope: Array  # (series, draws) a year; where it compounds, as a share of the first level times this
     bend: Array  # (series, draws) by how much it had changed, a year; 0 where it had not
     bend_years: Array  # (series, draws) when, since the first measured day
+    compounds: Flags  # (series, draws) whether the line is first_level * exp(slope * years / first_level)
     proportional: Flags  # (series, draws) whether shifts multiply the line or add to it
     shift_day: Integers  # (series, draws, shifts) -1 where none; the last one is doubtful
     shift_size: Array  # (series, draws, shifts) as a share of the first level
@@ -111,8 +114,32 @@ class TrendDraws:
         ahead = wandered_ahead(np.asarray(day) - self.last, self.slope.shape[1])
         times, plus = self.shifts(self.wandering * ahead)
         years = (np.asarray(day) - self.first)[:, None] / YEAR
-        line = (self.first_level + self.slope * years - self.bend * self.bend_years) * times + plus
-        return line * self.season_on(day)
+        return (self.base(years) * times + plus) * self.season_on(day)
+
+    def base(self, years: Array, at: Any = ...) -> Array:
+        """The line without shifts so many years after its first day; (series, draws), or what `at` picks."""
+        first, slope, bend, begin, compounds = (
+            each[at] for each in (self.first_level, self.slope, self.bend, self.bend_years, self.compounds)
+        )
+        grown = slope * years - bend * np.minimum(years, begin)
+        return np.asarray(np.where(compounds, first * np.exp(np.minimum(grown / first, FARTHEST_EXPONENT)), first + grown))
+
+    @property
+    def steep(self) -> Array:
+        """What a slope is multiplied by on the last day: shifts, and what has compounded; (series, draws)."""
+        grown = self.base((self.last - self.first)[:, None] / YEAR) / self.first_level
+        return np.where(self.compounds, grown, 1.0) * self.shifts()[0]
+
+    def compounding(self, rate: float) -> TrendDraws:
+        """From the level of the last day on, this growth a year and nothing else, beside the season."""
+        grown = math.log1p(rate)
+        level = self.level(self.last) / self.season_on(self.last)
+        first = np.maximum(level * np.exp(-grown * (self.last - self.first)[:, None] / YEAR), TINY)
+        none = np.zeros_like(first)
+        return replace(
+            self, first_level=first, slope=grown * first, bend=none, compounds=none == 0, shift_size=0 * self.shift_size,
+            wander=0 * self.wander, wandering=none,
+        )  # fmt: skip
 
     def season_on(self, day: Integers | float) -> Array:
         """Factor of the season on a day of each series; (series, draws)."""
@@ -141,14 +168,9 @@ class TrendDraws:
             size += np.where((day >= 0) & (days >= day), self.shift_size[series, :, index, None], 0.0)
         size += self.wander[series] @ ramps_of(days - self.last[series], self.wander.shape[2]).T
         size += self.wandering[series, :, None] * wandered_ahead(days - self.last[series], len(size)).T
-        first, slope = self.first_level[series, :, None], self.slope[series, :, None]
-        years = (days - self.first[series]) / YEAR
-        bent = self.bend[series, :, None] * np.minimum(years, self.bend_years[series, :, None])
-        line = first + slope * years - bent
-        shifted: Array = np.where(
-            self.proportional[series, :, None], line * np.maximum(1 + size, 0.0), line + size * first
-        )
-        return shifted
+        line = self.base((days - self.first[series]) / YEAR, (series, slice(None), None))
+        plus = size * self.first_level[series, :, None]
+        return np.where(self.proportional[series, :, None], line * np.maximum(1 + size, 0.0), line + plus)
 
 
 LIKELIER: Final = 0.5  # probability from which on something doubtful is named
@@ -185,21 +207,30 @@ def draw(state: SeriesState, count: int) -> dict[str, Array]:
     """Draws from the posterior, over phi, over a further doubtful step, over both forms of a step, and over its end."""
     numbers = even_numbers(count, STEPS + 7, mirrored=False)
     normals = ndtri(even_numbers(count, 2 * NORMALS, mirrored=True)).reshape(count, 2, NORMALS)
+    kinds = [of_kind(state, np.full(len(state.values), compounds)) for compounds in (False, True)]
+    forms = [(kinds[0], False), (kinds[0], True), (kinds[1], True)]
     parts, evidence = zip(
-        *(draw_form(state, bool(k), numbers[:, 2 * k : 2 * k + 2], normals[:, k]) for k in (0, 1)),
+        *(draw_form(each, proportional, numbers[:, 2:4], normals[:, 1]) for each, proportional in forms),
         strict=True,
     )
-    share = np.exp(evidence[1] - np.logaddexp(*evidence))
-    second = numbers[:, 4] < share[:, None]
-    drawn = {
-        name: np.where(second.reshape(*second.shape, *[1] * (value.ndim - 2)), parts[1][name], value)
-        for name, value in parts[0].items()
-    }
+    weight = np.array(evidence) + np.log([[0.5], [0.5], [1.0]])
+    share = np.cumsum(np.exp(weight - log_sum(weight)), axis=0)
+    drawn = parts[0]
+    for k in (0, 1):
+        drawn = replaced(drawn, parts[k + 1], numbers[:, 4] > share[k][:, None])
     at = (numbers[:, -1] > np.cumsum(state.chance, axis=1)[:, :-1, None]).sum(axis=1)
     drawn["wandering"] = np.where(state.wandering[:, None] > 0, np.array(WANDERINGS)[at], 0.0)
     passes = numbers[:, 5:-1] < may_pass(state, drawn["shift_day"])
     drawn["shift_size"][passes], drawn["shift_day"][passes] = 0.0, -1
     return drawn
+
+
+def replaced(values: dict[str, Array], others: dict[str, Array], these: Flags) -> dict[str, Array]:
+    """The others where `these` say so; (series, draws)."""
+    return {
+        name: np.where(these.reshape(*these.shape, *[1] * (value.ndim - 2)), others[name], value)
+        for name, value in values.items()
+    }
 
 
 def let_wander(state: SeriesState, drawn: dict[str, Array]) -> None:
@@ -298,6 +329,7 @@ def draw_form(
         "slope": drawn[:, :, 1] + bend,
         "bend": bend,
         "bend_years": np.where(bent, np.take_along_axis(state.years, day_of_bend, axis=1), 0.0),
+        "compounds": np.repeat(state.compounds[:, None], count, axis=1),
         "proportional": np.full(level.shape, proportional),
         "shift_day": dates,
         "shift_size": sizes / level[:, :, None],
@@ -381,7 +413,7 @@ def fit_some(part: SomeSeries) -> TrendDraws:
     measured = np.isfinite(values)
     return TrendDraws(
         first_level=drawn["first_level"] * unit, slope=drawn["slope"] * unit, bend=drawn["bend"] * unit,
-        bend_years=drawn["bend_years"], proportional=drawn["proportional"],
+        bend_years=drawn["bend_years"], compounds=drawn["compounds"], proportional=drawn["proportional"],
         shift_day=drawn["shift_day"], shift_size=drawn["shift_size"], week=drawn["week"] / head,
         first=np.argmax(measured, axis=1), last=values.shape[1] - 1 - np.argmax(measured[:, ::-1], axis=1),
         measured=state.there.sum(axis=1), steps=tuple(tuple(each) for each in state.steps),
@@ -405,6 +437,7 @@ def short_fit(values: Array, weekday: Integers, draws: int) -> TrendDraws:
     return TrendDraws(
         first_level=np.maximum(level, TINY), slope=np.zeros((series, draws)),
         bend=np.zeros((series, draws)), bend_years=np.zeros((series, draws)),
+        compounds=np.zeros((series, draws), dtype=bool),
         proportional=np.zeros((series, draws), dtype=bool), shift_day=np.full((series, draws, STEPS + 1), -1),
         shift_size=np.zeros((series, draws, STEPS + 1)), week=np.ones((series, draws, 7)),
         first=np.argmax(measured, axis=1), last=days - 1 - np.argmax(measured[:, ::-1], axis=1),

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from planner.results import Array, Flags, Integers
+from planner.units import MOST_BARE_SHARE
 
 YEAR: Final = 365.25  # days
 STEPS: Final = 6  # certain level shifts of one series
@@ -27,6 +28,8 @@ TWO_YEARS: Final = 730  # days that tell a season from a trend
 HARMONICS: Final = (1, 2, 4, 8, 16)  # of a year that a season may have
 LEAST_SEASON: Final = 0.05
 DRIFT: Final = 0.5  # a year, of the factor of a weekday less busy than the busiest: standard deviation
+COMPOUNDS: Final = 1.0  # odds of growth by percent against a straight line
+FASTEST: Final = np.log1p(MOST_BARE_SHARE)  # a year, of growth that compounds
 MONTH: Final = YEAR / 12  # days over which a level that wanders goes evenly from one knot to the next
 MOST_KNOTS: Final = 60
 WANDERINGS: Final = (0.04, 0.08, 0.16, 0.32)  # of such a level in a year: standard deviations
@@ -64,6 +67,7 @@ class SeriesState:
     level: Array  # (series, days)
     week: Array  # (series, 7)
     growth: Array  # (series,) a year, share of the first day
+    compounds: Flags  # (series,) whether it is by percent: the line is an exponential one
     jump: Array  # (series, days) sum of the steps so far, share of the first day
     month: Array  # (series,) factor
     month_form: Integers  # (series,) -1: none
@@ -99,6 +103,12 @@ class SeriesState:
         return 2 * int(self.harmonics.max(initial=0))
 
     @property
+    def line(self) -> Array:
+        """(series, days) without steps, as a share of the first day."""
+        grown = self.growth[:, None] * self.years
+        return np.where(self.compounds[:, None], np.exp(grown), 1 + grown)
+
+    @property
     def ramps(self) -> Array:
         """(series, days, knots) as `ramps_of`; 0 where the level does not wander, and in months not all measured."""
         first = np.argmax(self.years >= 0, axis=1)
@@ -127,7 +137,7 @@ class SeriesState:
 
 # What a state holds of each series in an array of its own.
 BY_SERIES: Final = (
-    "values", "there", "years", "level", "week", "growth", "jump", "month", "month_form", "busy", "spread",
+    "values", "there", "years", "level", "week", "growth", "compounds", "jump", "month", "month_form", "busy", "spread",
     "form", "whole_year", "harmonics", "season", "last", "wandering", "chance",
 )  # fmt: skip
 
@@ -147,7 +157,7 @@ class Linear:
     prior: Array  # (series, columns) 1 / variance of each coefficient, 0 where nothing is known
     used: Flags  # (series, columns)
     count: Array  # (series,) measured days less columns without a prior
-    log_weight: Array  # (series,) log of the product of the row weights
+    log_weight: Array  # (series,) log of the product of the row weights, and of the odds of the kind of line
     knots: slice  # columns of a level that wanders
 
 
@@ -178,8 +188,8 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     """Columns: constant, trend, weekdays, month end, steps found so far, drifts of weekdays, harmonics, response.
 
     A weekday that is less busy may grow otherwise than the busiest: its factor is that of the last day, and drifts.
-    Columns are derivatives of the level, the sum of coefficients times these (Euler). A step c of a line a + bt adds c,
-    or multiplies by 1 + c / a.
+    Columns are derivatives of the level, the sum of coefficients times these (Euler). The line is a + bt, or
+    a exp(bt / a) where it compounds; a step c adds c, or multiplies by 1 + c / a.
     """
     series, days = state.values.shape
     most = max((len(steps) for steps in state.steps), default=0)
@@ -188,10 +198,12 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     knots = 10 + most + drifts
     known = knots + ramps.shape[2]
     noise, rows = state.noise, MeasuredDays.of(state.there)
-    grown, jump = proportional * state.growth[:, None] * state.years, proportional * state.jump
-    weight, slope = noise * (1 + grown) / state.level, noise * (1 + jump) / state.level
+    line = state.line
+    weight = noise * np.where(proportional, line, 1.0) / state.level
+    steep = np.where(state.compounds[:, None], line, 1.0) * (1 + proportional * state.jump)
+    slope = noise * steep / state.level
     columns = np.zeros((series, days, known + waves + 1))
-    columns[:, :, 0] = noise * (1 - grown * jump) / state.level
+    columns[:, :, 0] = noise * line / state.level - slope * state.growth[:, None] * state.years
     columns[:, :, 1] = slope * state.years
     week = state.week[:, state.weekday]
     columns[:, np.arange(days), 2 + state.weekday] = noise / week
@@ -224,6 +236,9 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     prior[:, 9] = 1 / PRIORS["month"].size ** 2
     prior[:, 10 + most : knots] = 1 / DRIFT**2
     prior[:, known:] = ((1 + np.arange(waves) // 2) / PRIORS["season"].size) ** 2
+    # Either kind of line is as likely a priori at each level and slope of the middle day.
+    long = np.take_along_axis(state.years, state.last[:, None], axis=1)[:, 0]
+    even = np.where(state.compounds, np.log(COMPOUNDS) + state.growth * long, 0.0)
     return Linear(
         rows=rows,
         columns=columns,
@@ -236,7 +251,7 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
         prior=prior,
         used=used,
         count=rows.there.sum(axis=1) - 2,
-        log_weight=np.where(rows.there, np.log(noise), 0.0).sum(axis=1),
+        log_weight=np.where(rows.there, np.log(noise), 0.0).sum(axis=1) + even,
         knots=slice(knots, known),
     )
 
@@ -354,14 +369,16 @@ def refine(state: SeriesState, solved: list[Solved]) -> None:
     best = np.argmax(evidence, axis=0)
     mean = np.array([each.mean for each in solved])[best, np.arange(best.size)]
     first = np.maximum(mean[:, :1], 0.05)
-    state.growth = np.clip(mean[:, 1] / first[:, 0], -2, 10)
+    state.growth = np.clip(mean[:, 1] / first[:, 0], -2, np.where(state.compounds, FASTEST, 10))
     state.jump = np.zeros_like(state.level)
     for k, steps in enumerate(state.steps):
         for index, day in enumerate(steps):
             state.jump[k, day:] += mean[k, 10 + index] / first[k]
     ramps, end = state.ramps, mean.shape[1] - state.waves
     state.jump += (ramps @ mean[:, end - ramps.shape[2] : end, None])[:, :, 0] / first
-    state.level = np.maximum((mean[:, :1] + mean[:, 1:2] * state.years) * (1 + state.jump), 0.1)
+    straight = mean[:, :1] + mean[:, 1:2] * state.years
+    line = np.where(state.compounds[:, None], first * state.line, straight)
+    state.level = np.maximum(line * (1 + state.jump), 0.1)
     state.week = np.maximum(1 + mean[:, 2:9], LEAST_FACTOR)
     state.month = np.where(state.month_form >= 0, np.maximum(1 + mean[:, 9], LEAST_FACTOR), 1.0)
     if waves := state.waves:
@@ -400,6 +417,7 @@ def start(values: Array, weekday: Integers, month_forms: Array) -> SeriesState:
         values=np.where(there, values, 0.0), there=there, years=years, weekday=weekday,
         month_forms=month_forms,
         level=np.ones_like(values), week=np.maximum(week, LEAST_FACTOR), growth=np.zeros(series),
+        compounds=np.zeros(series, dtype=bool),
         jump=np.zeros_like(values), month=np.ones(series),
         month_form=np.full(series, -1), busy=busy, spread=np.full(series, 0.1), form=np.zeros(series, dtype=np.intp),
         whole_year=there.shape[1] - np.argmax(there[:, ::-1], axis=1) - first >= FEWEST_SEASONAL,
