@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import asdict, replace
+from datetime import date
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
-from planner import files
+from planner import files, units
 from planner.cli import options
 from planner.cli.options import argument, option
 from planner.errors import InputError
@@ -111,7 +114,6 @@ def growth(
     """
     from planner.measurements.read import opened, read
     from planner.site.growth import growth as ask
-    from planner.site.growth.dates import parse_event, parse_growth, parse_horizon, parse_limit
     from planner.site.series import is_series, read_series
 
     most = None if limit is None else parse_limit(limit)
@@ -207,3 +209,77 @@ def report(
         files.say(render.wrap(found.headline))
     if found.exit_code:
         raise typer.Exit(found.exit_code)
+
+
+SPANS: Final = {
+    "d": 1.0,
+    "day": 1.0,
+    "w": 7.0,
+    "week": 7.0,
+    "month": 365.25 / 12,
+    "y": 365.25,
+    "year": 365.25,
+}
+_RATE: Final = re.compile(r"\s*(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*%\s*/\s*year\s*", re.ASCII)
+_EVENT: Final = re.compile(r"\s*(?P<day>\S+?)\s*:\s*(?P<number>[+-](?:\d+(?:\.\d*)?|\.\d+))\s*%\s*", re.ASCII)
+_SPAN: Final = re.compile(r"\s*(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>[a-z]+?)s?\s*", re.ASCII)
+
+
+def parse_growth(text: str) -> float:
+    """Read a growth rate.
+
+    >>> parse_growth("20%/year")
+    0.2
+    """
+    match = _RATE.fullmatch(text)
+    rate = float(match["number"]) / 100 if match else math.nan
+    if not -1 < rate < units.MOST_BARE_SHARE:
+        raise InputError(
+            "growth", text, "a growth above -100 % and below 500 %, such as 20%/year; `event` is a step"
+        )
+    return rate
+
+
+def parse_event(text: str) -> tuple[date, float]:
+    """Read an event.
+
+    >>> parse_event("2027-03-01:+30%")
+    (datetime.date(2027, 3, 1), 1.3)
+    """
+    match = _EVENT.fullmatch(text)
+    try:
+        day = date.fromisoformat(match["day"] if match else "")
+    except ValueError:
+        raise InputError("event", text, "a day and a change, such as 2027-03-01:+30%") from None
+    factor = 1 + float(match["number"]) / 100 if match else 0.0
+    if factor <= 0:
+        raise InputError("event", text, "a change that leaves some load, such as 2027-03-01:-30%")
+    return day, factor
+
+
+def parse_horizon(text: str) -> int:
+    """Read how far ahead to look.
+
+    >>> parse_horizon("5years"), parse_horizon("400d")
+    (1826, 400)
+    """
+    from planner.site.growth.dates import FARTHEST
+
+    match = _SPAN.fullmatch(text)
+    days = float(match["number"]) * SPANS[match["unit"]] if match and match["unit"] in SPANS else 0.0
+    if not 1 <= days <= FARTHEST:
+        raise InputError(
+            "horizon", text, "a time from a day to 100 years, such as 5years, 18months or 400days"
+        )
+    return int(days)
+
+
+def parse_limit(text: str) -> float:
+    """Read a limit in the unit of its series."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise InputError("limit", text, "a number above zero in the unit of the column, such as 5000")
+    return value

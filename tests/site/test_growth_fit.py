@@ -495,7 +495,9 @@ def test_a_path_bends_where_the_draws_do() -> None:
     path, day = fit.path(0, np.arange(200)), np.rint(fit.bend_years[0] * YEAR).astype(int)
     np.testing.assert_allclose(path[:, -1], fit.level(fit.last)[0], rtol=1e-9)
     first = fit.first_level[0][:, None]
-    path = np.where(fit.compounds[0][:, None], first * (1 + np.log(path / first)), path)  # a line of logarithms
+    path = np.where(
+        fit.compounds[0][:, None], first * (1 + np.log(path / first)), path
+    )  # a line of logarithms
     chosen = np.flatnonzero(
         (fit.bend[0] != 0.0) & (day > 10) & (day < 190) & (fit.shift_day[0] < 0).all(axis=1)
     )

@@ -39,6 +39,7 @@ T = TypeVar("T")
 
 MOST_LOADS: Final = 12  # whose levels, shifts and patterns the text shows
 NAMED: Final = 5  # days or series that a sentence lists
+DOUBTFUL: Final = 0.1  # probability from which on it is said that growth may be by percent, or not
 TOO_MANY: Final = "too many"
 MANY: Final = ("aliases", "addresses")  # units whose limits are spoken of in the plural
 COUNTED: Final = ("", "share", *MANY)  # units that the name of a limit says
@@ -98,13 +99,15 @@ class Growth(Answer):
             )
         elif any(each.trend is not None for each in self.limits):
             found.append(
-                "The dates hold if the trend goes on in a straight line, without a further level shift; "
+                "The dates hold if loads go on growing as they did, without a further level shift; "
                 "--growth and --event say otherwise."
             )
         found += [f"From {day} on the load is {signed(factor - 1)}." for day, factor in self.events]
         found += notes_on_changes(self.limits)
         found += notes_on_seasons(self.limits)
         found += notes_on_wandering(self.limits)
+        if self.rate is None:
+            found += notes_on_percents(self.limits)
         found += notes_on_days(self.limits)
         if len(loads(self.limits)) > MOST_LOADS:
             found.append("Levels, level shifts and patterns of all loads are in --json.")
@@ -384,6 +387,27 @@ def notes_on_wandering(limits: Sequence[Limit]) -> list[str]:
 
     found = [(each.grows.name, each.wandering) for each in loads(limits) if each.wandering]
     return _of_some(found, words, "wanders beside its line", "wander beside their lines")
+
+
+def notes_on_percents(limits: Sequence[Limit], month: float = YEAR / 12) -> list[str]:
+    """Where it matters to the date that a load may grow by percent."""
+
+    def words(name: str, it: Limit) -> str:
+        straight, by_percent = (day or "beyond the horizon" for day in it.by_kind)
+        return (
+            f"{name} may grow by percent (chance {percent(it.compounds, 2)}): {by_percent}; "
+            f"in a straight line: {straight}."
+        )
+
+    def apart(it: Limit) -> bool:
+        straight, by_percent = it.by_kind
+        doubtful = DOUBTFUL <= it.compounds <= 1 - DOUBTFUL
+        if straight is None or by_percent is None:
+            return doubtful and straight is not by_percent
+        return doubtful and abs((straight - by_percent).days) > month
+
+    found = [(each.grows.name, each) for each in loads(limits) if apart(each)]
+    return _of_some(found, words, "may grow by percent", "may grow by percent")
 
 
 def _of_some(

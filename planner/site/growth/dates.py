@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -141,69 +140,6 @@ def quantiles(days: Array, shares: Sequence[float]) -> Array:
 AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
 HORIZON: Final = 1826  # days in five years
 FARTHEST: Final = 36525  # days in a century
-SPANS: Final = {"d": 1.0, "day": 1.0, "w": 7.0, "week": 7.0, "month": YEAR / 12, "y": YEAR, "year": YEAR}
-
-_RATE: Final = re.compile(r"\s*(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*%\s*/\s*year\s*", re.ASCII)
-_EVENT: Final = re.compile(r"\s*(?P<day>\S+?)\s*:\s*(?P<number>[+-](?:\d+(?:\.\d*)?|\.\d+))\s*%\s*", re.ASCII)
-_SPAN: Final = re.compile(r"\s*(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>[a-z]+?)s?\s*", re.ASCII)
-
-
-def parse_growth(text: str) -> float:
-    """Read a growth rate.
-
-    >>> parse_growth("20%/year")
-    0.2
-    """
-    match = _RATE.fullmatch(text)
-    rate = float(match["number"]) / 100 if match else math.nan
-    if not -1 < rate < MOST_BARE_SHARE:
-        raise InputError(
-            "growth", text, "a growth above -100 % and below 500 %, such as 20%/year; `event` is a step"
-        )
-    return rate
-
-
-def parse_event(text: str) -> tuple[date, float]:
-    """Read an event.
-
-    >>> parse_event("2027-03-01:+30%")
-    (datetime.date(2027, 3, 1), 1.3)
-    """
-    match = _EVENT.fullmatch(text)
-    try:
-        day = date.fromisoformat(match["day"] if match else "")
-    except ValueError:
-        raise InputError("event", text, "a day and a change, such as 2027-03-01:+30%") from None
-    factor = 1 + float(match["number"]) / 100 if match else 0.0
-    if factor <= 0:
-        raise InputError("event", text, "a change that leaves some load, such as 2027-03-01:-30%")
-    return day, factor
-
-
-def parse_horizon(text: str) -> int:
-    """Read how far ahead to look.
-
-    >>> parse_horizon("5years"), parse_horizon("400d")
-    (1826, 400)
-    """
-    match = _SPAN.fullmatch(text)
-    days = float(match["number"]) * SPANS[match["unit"]] if match and match["unit"] in SPANS else 0.0
-    if not 1 <= days <= FARTHEST:
-        raise InputError(
-            "horizon", text, "a time from a day to 100 years, such as 5years, 18months or 400days"
-        )
-    return int(days)
-
-
-def parse_limit(text: str) -> float:
-    """Read a limit in the unit of its series."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise InputError("limit", text, "a number above zero in the unit of the column, such as 5000")
-    return value
 
 
 def check_given(rate: float | None, events: Sequence[tuple[date, float]], horizon: int, last: date) -> None:
@@ -286,6 +222,8 @@ class Limit:
     wandering: (
         float | None
     )  # standard deviation in a year of a level that wanders beside its line, as a share of it
+    compounds: float  # probability that the load grows by percent
+    by_kind: tuple[date | None, date | None]  # `reached` if it grows in a straight line, and by percent
     unlike: tuple[date, ...]  # days unlike all others (holidays, outages), left out of the fit
     correlation: float  # of the noise of one day with that of the next
 
@@ -326,7 +264,9 @@ DETAILS: Final = (
     column("trend_changed_high", of=lambda each: each.change and iso(each.change.latest)),
     *(column(key, of=f"change.before.{end}") for key, end in
       (("trend_before", "value"), ("trend_before_low", "low"), ("trend_before_high", "high"))),
-    column("wandering"), column("correlation"),
+    column("wandering"), column("probability_by_percent", of="compounds"),
+    column("date_straight", of=lambda each: iso(each.by_kind[0])),
+    column("date_by_percent", of=lambda each: iso(each.by_kind[1])), column("correlation"),
     column("unlike_days", of=lambda each: [iso(day) for day in each.unlike]),
 )  # fmt: skip
 
@@ -413,7 +353,9 @@ def answers(
         idle = fit.measured[k] >= FEWEST_DAYS and np.nanmax(daily.values[k]) == 0
         verdict = _verdict(goal.load.value, now[k], few and not idle, dates[1, k])
         known = verdict in {"already", "within horizon", "not within horizon"}
-        low, middle, high = (daily.day(at) if known and np.isfinite(at) else None for at in dates[:, k])
+        low, middle, high, *by_kind = (
+            daily.day(at) if known and np.isfinite(at) else None for at in dates[:, k]
+        )
         found.append(
             Limit(
                 measured=goal.measured, first=daily.day(int(fit.first[k])), last=daily.day(int(fit.last[k])),
@@ -426,7 +368,8 @@ def answers(
                 month_end=None if fit.month_form[k] < 0
                 else (MONTH_ENDS[int(fit.month_form[k])], _interval(fit.month[k])),
                 shifts=_shifts(daily, fit, k), change=_change(daily, fit, k, float(base[k])) if trend else None,
-                wandering=_wandering(fit, k, float(base[k])),
+                wandering=_wandering(fit, k, float(base[k])), compounds=float(fit.compounds[k].mean()),
+                by_kind=(by_kind[0], by_kind[1]),
                 unlike=tuple(daily.day(day) for day in fit.pulses[k]),
                 correlation=float(fit.phi[k]),
             )
@@ -461,13 +404,13 @@ def _without_tiny(levels: Array) -> Array:
 def _dates(
     daily: Daily, fit: TrendDraws, future: Future, goals: Sequence[Goal], now: Array, horizon: int
 ) -> Array:
-    """Low end, median and high end of the day on which each load is passed; (3, goals), inf where never.
+    """Day on which each load is passed: low end, median, high end, medians of either kind of line; inf where never.
 
     A need is that of a measured interval, grown: each draw passes it at this many times its own level of the last day,
     and on that day at the latest where today's need is above the limit.
     """
     weekday = (fit.last + daily.first.weekday()) % 7
-    found = np.empty((len(ENDS), len(goals)))
+    found = np.full((len(ENDS) + 2, len(goals)), NEVER)
     loads = np.array([tuple(goal.load) for goal in goals]).T
     needed = np.array([bool(goal.needs) for goal in goals])
     own = np.where(needed[:, None], future.own / np.where(needed, now, 1.0)[:, None], 1.0)
@@ -478,6 +421,9 @@ def _dates(
             past = passed_days(fit, k, limit[k], int((daily.first.weekday() + fit.first[k]) % 7))
             days[k] = np.where(np.isfinite(past), past, fit.last[k] if needed[k] else days[k])
         found[row] = quantiles(days, ENDS[row : row + 1])[0]
+        for k, compounds in enumerate(fit.compounds if row == 1 and future.fit is fit else ()):
+            for at, kind in enumerate((~compounds, compounds)):
+                found[3 + at, k] = quantiles(days[k : k + 1, kind], (0.5,))[0, 0] if kind.any() else NEVER
     return found
 
 

@@ -122,7 +122,9 @@ class TrendDraws:
             each[at] for each in (self.first_level, self.slope, self.bend, self.bend_years, self.compounds)
         )
         grown = slope * years - bend * np.minimum(years, begin)
-        return np.asarray(np.where(compounds, first * np.exp(np.minimum(grown / first, FARTHEST_EXPONENT)), first + grown))
+        return np.asarray(
+            np.where(compounds, first * np.exp(np.minimum(grown / first, FARTHEST_EXPONENT)), first + grown)
+        )
 
     @property
     def steep(self) -> Array:
@@ -135,11 +137,9 @@ class TrendDraws:
         grown = math.log1p(rate)
         level = self.level(self.last) / self.season_on(self.last)
         first = np.maximum(level * np.exp(-grown * (self.last - self.first)[:, None] / YEAR), TINY)
-        none = np.zeros_like(first)
-        return replace(
-            self, first_level=first, slope=grown * first, bend=none, compounds=none == 0, shift_size=0 * self.shift_size,
-            wander=0 * self.wander, wandering=none,
-        )  # fmt: skip
+        none = dict.fromkeys(("bend", "wandering"), np.zeros_like(first))
+        none |= {name: np.zeros_like(getattr(self, name)) for name in ("shift_size", "wander")}
+        return replace(self, first_level=first, slope=grown * first, compounds=first > 0, **none)
 
     def season_on(self, day: Integers | float) -> Array:
         """Factor of the season on a day of each series; (series, draws)."""
@@ -199,38 +199,42 @@ def wandered_ahead(ahead: Array, count: int) -> Array:
     """By how much a level wanders so many days after the last, of a standard deviation of 1 in a year; (..., draws)."""
     months = 12 * int(1 + np.max(ahead, initial=0) // YEAR)
     gone = np.clip(ahead[..., None] / MONTH - np.arange(months), 0.0, 1.0)
-    numbers = even_numbers(count, 2 * NORMALS + months, mirrored=True)[:, 2 * NORMALS :]
+    numbers = even_numbers(count, NORMALS + months, mirrored=True)[:, NORMALS:]
     return np.asarray(gone @ ndtri(numbers).T / math.sqrt(12))
 
 
+def choices(count: int) -> dict[str, Array]:
+    """Even numbers by which each draw chooses, by what it chooses."""
+    names = "place", "variance", "form", "wandering", "wanders"
+    numbers = even_numbers(count, len(names) + STEPS + 1, mirrored=False)
+    by: dict[str, Array] = dict(zip(names, numbers.T, strict=False))
+    return by | {"endings": numbers[:, len(names) :]}
+
+
 def draw(state: SeriesState, count: int) -> dict[str, Array]:
-    """Draws from the posterior, over phi, over a further doubtful step, over both forms of a step, and over its end."""
-    numbers = even_numbers(count, STEPS + 7, mirrored=False)
-    normals = ndtri(even_numbers(count, 2 * NORMALS, mirrored=True)).reshape(count, 2, NORMALS)
-    kinds = [of_kind(state, np.full(len(state.values), compounds)) for compounds in (False, True)]
-    forms = [(kinds[0], False), (kinds[0], True), (kinds[1], True)]
-    parts, evidence = zip(
-        *(draw_form(each, proportional, numbers[:, 2:4], normals[:, 1]) for each, proportional in forms),
-        strict=True,
+    """Draws from the posterior, over phi, a further doubtful step, both kinds of line and of step, and its end."""
+    by = choices(count)
+    straight, by_percent = (
+        of_kind(state, np.full(len(state.values), compounds)) for compounds in (False, True)
     )
-    weight = np.array(evidence) + np.log([[0.5], [0.5], [1.0]])
-    share = np.cumsum(np.exp(weight - log_sum(weight)), axis=0)
+    forms = (straight, False), (straight, True), (by_percent, True)
+    parts, evidence = zip(*(draw_form(*form, by) for form in forms), strict=True)
+    weight = np.array(evidence) - np.log([[2.0], [2.0], [1.0]])
+    with np.errstate(under="ignore"):
+        share = np.cumsum(np.exp(weight - log_sum(weight)), axis=0)
     drawn = parts[0]
-    for k in (0, 1):
-        drawn = replaced(drawn, parts[k + 1], numbers[:, 4] > share[k][:, None])
-    at = (numbers[:, -1] > np.cumsum(state.chance, axis=1)[:, :-1, None]).sum(axis=1)
+    for edge, part in zip(share, parts[1:], strict=False):
+        drawn = {name: chosen(by["form"] > edge[:, None], part[name], drawn[name]) for name in drawn}
+    at = (by["wandering"] > np.cumsum(state.chance, axis=1)[:, :-1, None]).sum(axis=1)
     drawn["wandering"] = np.where(state.wandering[:, None] > 0, np.array(WANDERINGS)[at], 0.0)
-    passes = numbers[:, 5:-1] < may_pass(state, drawn["shift_day"])
+    passes = by["endings"] < may_pass(state, drawn["shift_day"])
     drawn["shift_size"][passes], drawn["shift_day"][passes] = 0.0, -1
     return drawn
 
 
-def replaced(values: dict[str, Array], others: dict[str, Array], these: Flags) -> dict[str, Array]:
-    """The others where `these` say so; (series, draws)."""
-    return {
-        name: np.where(these.reshape(*these.shape, *[1] * (value.ndim - 2)), others[name], value)
-        for name, value in values.items()
-    }
+def chosen(these: Flags, values: Array, others: Array) -> Array:
+    """Draws from the first where `these` (series, draws) say so, else from the others."""
+    return np.where(these.reshape(*these.shape, *[1] * (values.ndim - 2)), values, others)
 
 
 def let_wander(state: SeriesState, drawn: dict[str, Array]) -> None:
@@ -239,15 +243,13 @@ def let_wander(state: SeriesState, drawn: dict[str, Array]) -> None:
     if these.size == 0:
         return
     count, share = drawn["slope"].shape[1], expit(odds)
-    taken = even_numbers(count, STEPS + 8, mirrored=False)[:, -1] < share[:, None]
+    taken = choices(count)["wanders"] < share[:, None]
     for name, values in draw(rival, count).items():
         both = [drawn[name], values]
         if name in OF_SOME_COLUMNS:
             both = with_columns(both)
         drawn[name], of_rival = both
-        drawn[name][these] = np.where(
-            taken.reshape(*taken.shape, *[1] * (values.ndim - 2)), of_rival, drawn[name][these]
-        )
+        drawn[name][these] = chosen(taken, of_rival, drawn[name][these])
     for index in np.flatnonzero(share > LIKELIER).tolist():
         state.steps[these[index]] = rival.steps[index]
 
@@ -266,15 +268,10 @@ def numbers_of(state: SeriesState, columns: int, knots: int) -> list[int]:
     return [first + k for first, many in kinds for k in range(many)]
 
 
-def draw_form(
-    state: SeriesState, proportional: bool, numbers: Array, normals: Array
-) -> tuple[dict[str, Array], Array]:
-    """Draws where shifts are of one size, or in proportion to the level; and the evidence of that.
-
-    `numbers` choose model and variance of each draw, `normals` are its coefficients.
-    """
-    place, chance = numbers.T
-    count = len(numbers)
+def draw_form(state: SeriesState, proportional: bool, by: dict[str, Array]) -> tuple[dict[str, Array], Array]:
+    """Draws where shifts are of one size, or in proportion to the level; and the evidence of that."""
+    count = len(by["place"])
+    normals = ndtri(even_numbers(count, NORMALS, mirrored=True))
     model = linear(state, proportional=proportional)
     solutions = [solve(model, phi) for phi in PHIS]
     steps = [step_candidates(model, solved, step_products(solved.white)) for solved in solutions]
@@ -291,7 +288,7 @@ def draw_form(
     with np.errstate(under="ignore"):
         share = np.exp(flat - total[:, None])
     edges = np.cumsum(share, axis=1)
-    which = np.array([np.searchsorted(edge, place * edge[-1]) for edge in edges])
+    which = np.array([np.searchsorted(edge, by["place"] * edge[-1]) for edge in edges])
     which = np.minimum(which, flat.shape[1] - 1)
     phi, which = np.divmod(which, 1 + odds.size)
     size = solutions[0].mean.shape[1]
@@ -306,7 +303,9 @@ def draw_form(
     )
     rest = np.where(added, with_added, np.array([each.rest for each in solutions])[phi, row])
     freedom = np.maximum(model.count, 1)[:, None]
-    sigma = np.sqrt(rest / (2.0 * gammaincinv(freedom / 2.0, chance)))  # its square has a chi-square in it
+    sigma = np.sqrt(
+        rest / (2.0 * gammaincinv(freedom / 2.0, by["variance"]))
+    )  # its square has a chi-square in it
     size_of = np.where(added, middle + sigma * normals[:, 0] / np.sqrt(precision), 0.0)
     turned = (covariance[phi, row] @ base[..., None])[..., 0]
     waves, knots = state.waves, model.knots
