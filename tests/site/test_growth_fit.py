@@ -131,6 +131,27 @@ def test_the_season_is_that_of_columns_more_in_the_dense_fit() -> None:
     assert solved.evidence[1] == pytest.approx(none.evidence[1], rel=1e-10)
 
 
+@pytest.mark.parametrize("compounds", [False, True])
+@pytest.mark.parametrize("proportional", [False, True])
+def test_columns_are_derivatives_of_the_level(compounds: bool, proportional: bool) -> None:
+    """By differences of the level itself, on a line that compounds or not, with a step of its size or in proportion."""
+    values, day, at = make(5, series=1, days=90).values, np.arange(90), np.array([1.2, 0.9, 0.3])
+    state = start(values / np.nanmedian(values), day % 7, month_forms(MONDAY, 90))
+    state.compounds[:], state.growth[:], state.steps = compounds, at[1] / at[0], [[40]]
+    state.jump[:, 40:] = at[2] / at[0]
+
+    def level(first: float, slope: float, step: float) -> Array:
+        line = first * np.exp(slope / first * day / YEAR) if compounds else first + slope * day / YEAR
+        size = step * (day >= 40)
+        return line * (1 + size / first) if proportional else line + size
+
+    columns = linear(state, proportional=proportional).columns[0][:, [0, 1, 10]]
+    for k, column in enumerate(columns.T):
+        off = 1e-6 * (np.arange(3) == k)
+        slopes = (level(*(at + off)) - level(*(at - off))) / 2e-6
+        np.testing.assert_allclose(column, np.where(state.there[0], slopes, 0.0), atol=1e-8)
+
+
 def test_gaps_are_counted_from_the_measured_day_before() -> None:
     rows = MeasuredDays.of(np.array([[False, True, False, False, True, True]]))
     assert rows.gap.tolist() == [[0, 0, 1, 2, 3, 1]]
@@ -429,6 +450,41 @@ def stopped(count: int) -> Growth:
     values[: count // 2, 150:] *= level[: count // 2, [150]] / level[: count // 2, 150:300]
     labels = tuple(SeriesLabel(system="SYS1", what=f"LOAD{k}", unit="1/s") for k in range(count))
     return growth(Daily(first=date(2025, 1, 6), series=labels, values=values))
+
+
+@pytest.mark.parametrize("count", [24, pytest.param(100, marks=pytest.mark.long)])
+def test_growth_by_percent_is_held(count: int) -> None:
+    """By 40 % a year: taken for a straight line, ranges of the level a year ahead held 13 %, of the date 13 %."""
+    known = make(SEED, series=count, percent=40)
+    fit = fit_known(known)
+    low, high = quantiles(fit.level(fit.last + 365), (0.05, 0.95))
+    truth = known.level(fit.last + 365)
+    assert np.mean((low <= truth) & (truth <= high)) >= (0.8 if count > 24 else 0.7)
+    limit = 1.4 * known.level(fit.last)
+    early, late = quantiles(
+        passing_days(fit, Future.of(fit, None, []), limit[:, None], fit.last % 7, 1826), (0.05, 0.95)
+    )
+    reached = true_days(known, limit)
+    assert np.mean((early <= reached) & (reached <= late)) >= (0.8 if count > 24 else 0.7)
+
+
+def test_the_answer_says_where_growth_by_percent_matters() -> None:
+    known = make(SEED, series=7, percent=40, shifts=0.0)
+    labels = tuple(SeriesLabel(system="SYS1", what=f"LOAD{k}", unit="1/s") for k in range(7))
+    daily = Daily(first=MONDAY, series=labels, values=known.values)
+    answer = growth(daily, list(2 * known.level(399)))
+    said = [note for note in answer.notes if "by percent" in note]
+    assert len(said) == 6
+    assert said[-1].endswith("by percent: see --json.")
+    for each, row in zip(answer.limits, answer.to_dict()["series"], strict=True):
+        straight, by_percent = each.by_kind
+        assert straight
+        assert by_percent
+        assert by_percent < straight
+        assert 0.1 <= each.compounds == row["probability_by_percent"] < 1
+        assert (row["date_straight"], row["date_by_percent"]) == (str(straight), str(by_percent))
+    given = growth(daily, 2.0, rate=0.2)
+    assert not [note for note in given.notes if "by percent" in note]
 
 
 @pytest.mark.parametrize("count", [8, pytest.param(40, marks=pytest.mark.long)])

@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 MOST_LOADS: Final = 12  # whose levels, shifts and patterns the text shows
 NAMED: Final = 5  # days or series that a sentence lists
-DOUBTFUL: Final = 0.1  # probability from which on it is said that growth may be by percent, or not
+DOUBTFUL: Final = 0.1  # probability from which on it is said that growth may be by percent
 TOO_MANY: Final = "too many"
 MANY: Final = ("aliases", "addresses")  # units whose limits are spoken of in the plural
 COUNTED: Final = ("", "share", *MANY)  # units that the name of a limit says
@@ -390,7 +390,7 @@ def notes_on_wandering(limits: Sequence[Limit]) -> list[str]:
 
 
 def notes_on_percents(limits: Sequence[Limit], month: float = YEAR / 12) -> list[str]:
-    """Where it matters to the date that a load may grow by percent."""
+    """Where it matters to the date by more than a month that a load may grow by percent."""
 
     def words(name: str, it: Limit) -> str:
         straight, by_percent = (day or "beyond the horizon" for day in it.by_kind)
@@ -401,12 +401,13 @@ def notes_on_percents(limits: Sequence[Limit], month: float = YEAR / 12) -> list
 
     def apart(it: Limit) -> bool:
         straight, by_percent = it.by_kind
-        doubtful = DOUBTFUL <= it.compounds <= 1 - DOUBTFUL
-        if straight is None or by_percent is None:
-            return doubtful and straight is not by_percent
-        return doubtful and abs((straight - by_percent).days) > month
+        if straight and by_percent:
+            return abs((straight - by_percent).days) > month
+        return straight is not by_percent
 
-    found = [(each.grows.name, each) for each in loads(limits) if apart(each)]
+    found = [
+        (each.grows.name, each) for each in loads(limits) if DOUBTFUL <= each.compounds < 1 and apart(each)
+    ]
     return _of_some(found, words, "may grow by percent", "may grow by percent")
 
 

@@ -222,7 +222,7 @@ def draw(state: SeriesState, count: int) -> dict[str, Array]:
     weight = np.array(evidence) - np.log([[2.0], [2.0], [1.0]])
     with np.errstate(under="ignore"):
         share = np.cumsum(np.exp(weight - log_sum(weight)), axis=0)
-    drawn = parts[0]
+    drawn: dict[str, Any] = parts[0]
     for edge, part in zip(share, parts[1:], strict=False):
         drawn = {name: chosen(by["form"] > edge[:, None], part[name], drawn[name]) for name in drawn}
     at = (by["wandering"] > np.cumsum(state.chance, axis=1)[:, :-1, None]).sum(axis=1)
