@@ -217,9 +217,15 @@ def draw(state: SeriesState, count: int) -> dict[str, Array]:
     straight, by_percent = (
         of_kind(state, np.full(len(state.values), compounds)) for compounds in (False, True)
     )
-    forms = (straight, False), (straight, True), (by_percent, True)
-    parts, evidence = zip(*(draw_form(*form, by) for form in forms), strict=True)
-    weight = np.array(evidence) - np.log([[2.0], [2.0], [1.0]])
+    parts, evidence = zip(
+        *(
+            draw_form(state, proportional, by)
+            for state in (straight, by_percent)
+            for proportional in (False, True)
+        ),
+        strict=True,
+    )
+    weight = np.array(evidence)
     with np.errstate(under="ignore"):
         share = np.cumsum(np.exp(weight - log_sum(weight)), axis=0)
     drawn: dict[str, Any] = parts[0]
