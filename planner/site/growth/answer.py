@@ -400,10 +400,8 @@ def notes_on_percents(limits: Sequence[Limit], month: float = YEAR / 12) -> list
         )
 
     def apart(it: Limit) -> bool:
-        straight, by_percent = it.by_kind
-        if straight and by_percent:
-            return abs((straight - by_percent).days) > month
-        return straight is not by_percent
+        straight, by_percent = (day or date.max for day in it.by_kind)
+        return abs((straight - by_percent).days) > month
 
     found = [
         (each.grows.name, each) for each in loads(limits) if DOUBTFUL <= each.compounds < 1 and apart(each)

@@ -18,7 +18,6 @@ from planner.site.growth.model import (
     PRIORS,
     STEPS,
     WANDERINGS,
-    YEAR,
     Linear,
     SeriesState,
     Solved,
@@ -62,9 +61,7 @@ def of_kind(state: SeriesState, compounds: Flags) -> SeriesState:
     these = np.flatnonzero(compounds != state.compounds)
     part = state.pick(these)
     part.compounds = ~part.compounds
-    long = np.maximum(part.years.max(axis=1), 1 / YEAR)
-    risen = np.log(np.maximum(1 + part.growth * long, 0.1)) / long
-    part.growth = np.where(part.compounds, np.minimum(risen, FASTEST), np.expm1(part.growth * long) / long)
+    part.growth = np.minimum(part.growth, FASTEST)
     for _ in range(2):
         refine(part, solved_coarsely(part))
     other.put(these, part)

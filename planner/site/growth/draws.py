@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, product
 from typing import Any, Final
 
 import numpy as np
@@ -122,9 +122,8 @@ class TrendDraws:
             each[at] for each in (self.first_level, self.slope, self.bend, self.bend_years, self.compounds)
         )
         grown = slope * years - bend * np.minimum(years, begin)
-        return np.asarray(
-            np.where(compounds, first * np.exp(np.minimum(grown / first, FARTHEST_EXPONENT)), first + grown)
-        )
+        compounded = first * np.exp(np.minimum(grown / first, FARTHEST_EXPONENT))
+        return np.asarray(np.where(compounds, compounded, first + grown))
 
     @property
     def steep(self) -> Array:
@@ -214,17 +213,8 @@ def choices(count: int) -> dict[str, Array]:
 def draw(state: SeriesState, count: int) -> dict[str, Array]:
     """Draws from the posterior, over phi, a further doubtful step, both kinds of line and of step, and its end."""
     by = choices(count)
-    straight, by_percent = (
-        of_kind(state, np.full(len(state.values), compounds)) for compounds in (False, True)
-    )
-    parts, evidence = zip(
-        *(
-            draw_form(state, proportional, by)
-            for state in (straight, by_percent)
-            for proportional in (False, True)
-        ),
-        strict=True,
-    )
+    kinds = [of_kind(state, np.full(len(state.values), compounds)) for compounds in (False, True)]
+    parts, evidence = zip(*(draw_form(*form, by) for form in product(kinds, (False, True))), strict=True)
     weight = np.array(evidence)
     with np.errstate(under="ignore"):
         share = np.cumsum(np.exp(weight - log_sum(weight)), axis=0)
@@ -309,9 +299,8 @@ def draw_form(state: SeriesState, proportional: bool, by: dict[str, Array]) -> t
     )
     rest = np.where(added, with_added, np.array([each.rest for each in solutions])[phi, row])
     freedom = np.maximum(model.count, 1)[:, None]
-    sigma = np.sqrt(
-        rest / (2.0 * gammaincinv(freedom / 2.0, by["variance"]))
-    )  # its square has a chi-square in it
+    chi_square = 2.0 * gammaincinv(freedom / 2.0, by["variance"])
+    sigma = np.sqrt(rest / chi_square)
     size_of = np.where(added, middle + sigma * normals[:, 0] / np.sqrt(precision), 0.0)
     turned = (covariance[phi, row] @ base[..., None])[..., 0]
     waves, knots = state.waves, model.knots
@@ -415,16 +404,12 @@ def fit_some(part: SomeSeries) -> TrendDraws:
     # Of two weekdays as busy the mean share of one may pass 1 by the noise of the draws.
     head *= (drawn["week"] / head).mean(axis=1).max(axis=1)[:, None, None]
     unit = unit[:, None] * head[:, :, 0]
-    measured = np.isfinite(values)
+    drawn |= {name: drawn[name] * unit for name in ("first_level", "slope", "bend")}
+    drawn |= {"week": drawn["week"] / head, "phi": drawn["phi"].mean(axis=1)}
     return TrendDraws(
-        first_level=drawn["first_level"] * unit, slope=drawn["slope"] * unit, bend=drawn["bend"] * unit,
-        bend_years=drawn["bend_years"], compounds=drawn["compounds"], proportional=drawn["proportional"],
-        shift_day=drawn["shift_day"], shift_size=drawn["shift_size"], week=drawn["week"] / head,
-        first=np.argmax(measured, axis=1), last=values.shape[1] - 1 - np.argmax(measured[:, ::-1], axis=1),
-        measured=state.there.sum(axis=1), steps=tuple(tuple(each) for each in state.steps),
-        pulses=tuple(tuple(each) for each in state.pulses), month_form=state.month_form, month=drawn["month"],
-        season=drawn["season"], wander=drawn["wander"], wandering=drawn["wandering"],
-        phi=drawn["phi"].mean(axis=1), fitted=np.ones(len(values), dtype=bool),
+        **drawn, first=np.argmax(np.isfinite(values), axis=1), last=state.last, measured=state.there.sum(axis=1),
+        steps=tuple(map(tuple, state.steps)), pulses=tuple(map(tuple, state.pulses)), month_form=state.month_form,
+        fitted=np.ones(len(values), dtype=bool),
     )  # fmt: skip
 
 
@@ -438,17 +423,14 @@ def short_fit(values: Array, weekday: Integers, draws: int) -> TrendDraws:
         found = row[working if working.any() else known]
         chosen = np.random.default_rng(1).choice(found, (draws, found.size))
         level[k] = np.median(chosen, axis=1)
-    measured = np.isfinite(values)
+    measured, none = np.isfinite(values), np.zeros((series, draws))
     return TrendDraws(
-        first_level=np.maximum(level, TINY), slope=np.zeros((series, draws)),
-        bend=np.zeros((series, draws)), bend_years=np.zeros((series, draws)),
-        compounds=np.zeros((series, draws), dtype=bool),
-        proportional=np.zeros((series, draws), dtype=bool), shift_day=np.full((series, draws, STEPS + 1), -1),
+        first_level=np.maximum(level, TINY), slope=none, bend=none, bend_years=none, wandering=none,
+        compounds=none > 0, proportional=none > 0, shift_day=np.full((series, draws, STEPS + 1), -1),
         shift_size=np.zeros((series, draws, STEPS + 1)), week=np.ones((series, draws, 7)),
         first=np.argmax(measured, axis=1), last=days - 1 - np.argmax(measured[:, ::-1], axis=1),
         measured=measured.sum(axis=1), steps=((),) * series, pulses=((),) * series,
         month_form=np.full(series, -1), month=np.ones((series, draws)),
         season=np.zeros((series, draws, 0)), wander=np.zeros((series, draws, 0)),
-        wandering=np.zeros((series, draws)), phi=np.full(series, np.nan),
-        fitted=np.zeros(series, dtype=bool),
+        phi=np.full(series, np.nan), fitted=np.zeros(series, dtype=bool),
     )  # fmt: skip
