@@ -62,13 +62,13 @@ def test_the_keys_are_those_of_the_documentation(capsys: pytest.CaptureFixture[s
 def test_a_line_without_noise_is_found_to_the_day(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], trend: float
 ) -> None:
-    (limit,) = asked(capsys, straight(tmp_path, days=300, trend=trend), "--limit", "1400")["limits"]
+    (limit,) = asked(capsys, straight(tmp_path, days=300, trend=trend), "--limit", "1399.9")["limits"]
     assert limit["trend_per_year"] == pytest.approx(trend / (1 + trend * 299 / YEAR), abs=1e-4)
     assert limit["now"] == pytest.approx(1000 * (1 + trend * 299 / YEAR), rel=1e-4)
     if trend <= 0:
         assert (limit["verdict"], limit["date"]) == ("not within horizon", None)
         return
-    # 1,400 is reached after 487 days; the first working day with more is the one after, a Thursday.
+    # 1,399.9 is reached after 486.9 days, so that the first with more is the next one, a Friday.
     assert limit["date"] == str(date(2026, 1, 5) + timedelta(days=487))
     assert limit["date_low"] <= limit["date"] <= limit["date_high"]
 
