@@ -101,6 +101,7 @@ def test_no_more_is_served_than_arrives() -> None:
     assert found.rows.io_rate.max() == pytest.approx(3432.0)
 
 
+@pytest.mark.long
 def test_a_pool_in_use_keeps_to_its_devices() -> None:
     """What the model missed of the rate with 4 aliases was multiplied onto all counts: 49 in service on 38 devices."""
     rows = [
