@@ -53,7 +53,9 @@ def drawn(seed: int) -> tuple[pl.DataFrame, float]:
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(
+    "seed", [*range(16), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(16, 40))]
+)
 def test_an_answer_agrees_with_its_rows_and_the_devices(seed: int) -> None:
     frame, growth = drawn(seed)
     found = asked(frame, growth)
