@@ -81,9 +81,8 @@ class Answer(Tabular):
     columns and, where a picture helps, the `PICTURE` function. It formats no text: `planner.render` does, in a
     terminal, a notebook and a document alike.
 
-    `headline`: the answer in one sentence: the number, its range, its benefit and its cost; `notes`: whole sentences,
-    assumptions first, the next step last; `exit_code`: what the command returns: 0 answered, 1 no feasible answer or a
-    pool of a site is short, 2 not solved.
+    `headline`: number, range, benefit and cost in one sentence; `notes`: whole sentences, assumptions first, the next
+    step last; `exit_code` of the command: 0 answered, 1 no feasible answer or a pool of a site is short, 2 not solved.
     """
 
     __slots__ = ()

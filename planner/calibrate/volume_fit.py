@@ -59,8 +59,7 @@ def fit(
     find_outlier : bool, optional
         Whether one run may be named and left out, if there are three or more.
     intervals : bool, optional
-        Whether to compute intervals and the model error. A search over many fits needs neither and uses the floor of
-        the model error.
+        Whether to compute intervals and the model error; without, the model error is at its floor.
 
     Returns
     -------
@@ -146,10 +145,7 @@ def _observations(runs: Sequence[Run | Observation], population: int | None) -> 
 def _without_outlier(
     problem: Problem, count: int | None, whole: list[Solution], drop: float = 25.0, fewest: int = 3
 ) -> tuple[Outlier | None, list[Solution]]:
-    """Leave out the run whose removal lowers chi-square most, if by more than `drop`.
-
-    With fewer than `fewest` runs, any of them could be the outlier.
-    """
+    """Of at least `fewest` runs, leave out the one whose removal lowers chi-square most, if by more than `drop`."""
     least = min(each.chi_square for each in whole)
     if least <= drop or len(problem.observations) < fewest:
         return None, whole

@@ -135,9 +135,8 @@ def mmc(
 ) -> Steady:
     """Steady state of M/M/c.
 
-    Lq = C rho / (1 - rho), W = C S / (c (1 - rho)) with rho = lambda S / c and Erlang's C. With inflation the
-    total rate of m requests in service is m / (S (1 + inflation (m - 1))); a redrive gap follows a service only
-    if a request waits.
+    Lq = C rho / (1 - rho), W = C S / (c (1 - rho)) with rho = lambda S / c and Erlang's C. With inflation the total
+    rate of m requests in service is m / (S (1 + inflation (m - 1))); a gap follows a service only if a request waits.
 
     Returns
     -------

@@ -45,10 +45,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """What a reader makes of a source: tables, `notes`, `what` it was, `missing` rows, `columns` taken for what.
-
-    `file` is its name, which whoever calls the reader sets.
-    """
+    """What a reader makes of a source: tables, `notes`, `what`, `missing` rows, `columns`; its caller adds `file`."""
 
     devices: pl.DataFrame = field(default_factory=lambda: empty(DEVICES))
     supply: pl.DataFrame = field(default_factory=lambda: empty(SUPPLY))

@@ -3,8 +3,7 @@
 IODHPP_HPPTRIES counts how often an alias was asked for, IODHPP_HPPFAILS how often none was free. IODHPP_HPPMINCT and
 IODHPP_HPPMAXCT are the fewest and most free aliases that such a request found since the record before.
 
-Counters only rise, have 32 bits and start again with the system.
-A counter that is lower than before has wrapped, has started again, or is an error:
+Counters have 32 bits and only rise, but start again with the system. One lower than before:
 
 * It wrapped if the step over 2**32 is no longer than `WRAP_SLACK` times its fastest step elsewhere in the file allows
   for the elapsed time (than a hundredth of its range where there is no other step).
@@ -225,10 +224,7 @@ def by_number(pool: str) -> tuple[bool, int, str]:
 def clock_after(
     table: CsvTable, times: Array, start: datetime | None, seconds: Array
 ) -> dict[str, pl.Series]:
-    """Starts of intervals that lie so many seconds after a moment, by the clock of the record there; null without one.
-
-    `times` are those of the records of the table.
-    """
+    """Starts of intervals, `seconds` after a moment, by the clock of the record then (of `times`); null without one."""
     if start is None:
         return {}
     offset = table.mapped("time", lambda cell: clock([read_moment(cell)])[1][0], WANTED_TIME, pl.Int32)

@@ -76,10 +76,7 @@ SHOWN: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemAnswer(Answer):
-    """What one system does: every figure with its 90 % interval and what it rests on.
-
-    `system`: as described, completed by models; `found`: its figures.
-    """
+    """What a `system`, completed by models, does: figures (`found`) with 90 % intervals and what they rest on."""
 
     COLUMNS: ClassVar = PLAIN
     ROWS: ClassVar = "rows"
