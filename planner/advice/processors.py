@@ -290,8 +290,7 @@ def scaling(
     Parameters
     ----------
     configurations : sequence of MeasuredConfiguration, Path or str, optional
-        At least three, with different numbers of processors, or a CSV file with them; by default the published ones of
-        z/VM 5.3.
+        At least three, of different numbers of processors, or their CSV file; by default those published of z/VM 5.3.
     counts : sequence of int, optional
         Numbers of processors to predict.
     real_storage : float, optional

@@ -101,7 +101,7 @@ class Target:
         self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan,
         waits: Array | float = np.nan,
     ) -> Flags:  # fmt: skip
-        """Tell where the target is met."""
+        """Where the target is met."""
         return np.asarray(self.excess(rate, service, queue, no_alias, waits) <= 1.0)
 
     def longest_wait(self, rate: Array, service: Array) -> Array:

@@ -30,7 +30,7 @@ _started: list[subprocess.Popen[str]] = []
 
 
 def is_columnar(path: Path) -> bool:
-    """Tell Parquet and Arrow files by their first bytes."""
+    """Whether a file is Parquet or Arrow, by its first bytes."""
     try:
         with path.open("rb") as file:
             return file.read(len(ARROW)).startswith((PARQUET, ARROW))

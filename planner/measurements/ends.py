@@ -79,7 +79,7 @@ def rest_of_response(response: Interval, queued: Interval, io_rate: Interval) ->
 def check_rest(
     rest: Interval, response: Interval, queued: Interval, io_rate: Interval, names: Sequence[str] = ()
 ) -> None:
-    """Refuse a `rest_of_response` that is none; one of nan, or of a queue that was not measured, is passed over."""
+    """Refuse a `rest_of_response` that is none; one of nan, or of a queue that was not measured, is ignored."""
     measured = (io_rate.value > 0) & np.isfinite(queued.value)
     for k in (measured & (rest.high <= 0)).nonzero()[0]:
         wait = float(queued.value[k] / io_rate.value[k]) / MILLISECOND

@@ -144,7 +144,7 @@ class CsvTable:
         return self.cells.height
 
     def has(self, name: str) -> bool:
-        """Tell whether there is such a column."""
+        """Whether there is such a column."""
         return name.upper() in self.names
 
     def series(self, name: str) -> pl.Series:
@@ -384,7 +384,7 @@ def _by_columns(path: Path, data: bytes) -> CsvTable | None:
 
 
 def _is_plain(data: bytes, content: bytes) -> bool:
-    """Tell whether a table has no quotation marks, no control characters, and as many commas in each line."""
+    """Whether a table has no quotation marks, no control characters, and as many commas in each line."""
     if b'"' in data or len(data.translate(None, _CONTROLS)) != len(data):
         return False
     commas = {line.count(b",") for line in content.split(b"\n")}

@@ -67,7 +67,7 @@ class Printed:
 
 
 def is_number(text: str) -> bool:
-    """Tell whether text is what a listing prints for a number.
+    """Whether text is what a listing prints for a number.
 
     >>> [is_number(text) for text in (".2", "755", "....", "-1", "1k", "")]
     [True, True, True, False, False, False]

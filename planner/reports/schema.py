@@ -317,7 +317,7 @@ def frame(columns: Sequence[Quantity], data: Mapping[str, Any], height: int | No
 
 
 def kind_of(type_: pl.Series, label: pl.Series) -> pl.Series:
-    """Tell what each device of a DEVICE listing is by its type and label, strings or null."""
+    """What each device of a DEVICE listing is, by its type and label, strings or null."""
     disk = type_.str.slice(0, 4).is_in(list(ECKD_DISKS)).fill_null(False)
     kind = (
         pl.when(type_.str.starts_with("->")).then(pl.lit(CLASSIC_ALIAS))

@@ -64,7 +64,7 @@ class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and
 
 
 def steps(counters: Counts, elapsed: Array) -> tuple[Counts, Flags]:
-    """Tell what counters counted between records, (counters, records - 1), and where they started again.
+    """What counters counted between records, (counters, records - 1), and where they started again.
 
     >>> counted, restarted = steps(np.array([[4294966000, 4294967000, 704, 20]]), np.full(3, 60.0))
     >>> counted.tolist(), restarted.tolist()
@@ -90,7 +90,7 @@ def steps(counters: Counts, elapsed: Array) -> tuple[Counts, Flags]:
 def steps_of(
     table: CsvTable, rows: Integers, names: Sequence[str], counters: Counts, elapsed: Array, hint: str = ""
 ) -> tuple[Counts, Flags]:
-    """Tell what the counters in some columns counted between some rows of a table, as `steps` does."""
+    """What the counters in some columns counted between some rows of a table, as `steps` does."""
     try:
         counted, restarted = steps(counters, elapsed)
     except Backwards as error:

@@ -86,7 +86,7 @@ def _kept(found: Sequence[Predicted]) -> list[Predicted]:
 def _predicted(
     cases: Sequence[tuple[Run, float, Array]], device_model: DeviceModel, passes: int = 1
 ) -> list[Predicted]:
-    """What measurements would be with so many requesters, from a guess of the service time of a lone I/O."""
+    """Predicted measurements with numbers of requesters, from a guess of the service time of a lone I/O."""
     if not cases:
         return []
     groups = [_nearly_equal(run) for run, *_ in cases]

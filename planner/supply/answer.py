@@ -201,7 +201,7 @@ def judge(
     volumes: Mapping[str, Run] | None = None,
     device_model: DeviceModel | None = None,
 ) -> SupplyAnswer:
-    """Tell for each pool whether it has enough aliases.
+    """Whether each pool has enough aliases.
 
     Not enough: more tries failed than allowed. Too many: a tenth fewer aliases, two at least, would do. Else enough.
 

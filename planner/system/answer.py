@@ -413,7 +413,7 @@ def _signed(share: float | None) -> str:
 
 
 def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
-    """Put two systems side by side, and tell what moved the throughput.
+    """Put two systems side by side, and find what moved the throughput.
 
     Parameters
     ----------
