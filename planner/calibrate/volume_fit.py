@@ -145,7 +145,10 @@ def _observations(runs: Sequence[Run | Observation], population: int | None) -> 
 def _without_outlier(
     problem: Problem, count: int | None, whole: list[Solution], drop: float = 25.0, fewest: int = 3
 ) -> tuple[Outlier | None, list[Solution]]:
-    """Of at least `fewest` runs, leave out the one whose removal lowers chi-square most, if by more than `drop`."""
+    """Leave out the run whose removal lowers chi-square most, if by more than `drop`.
+
+    With fewer than `fewest` runs, any of them could be the outlier.
+    """
     least = min(each.chi_square for each in whole)
     if least <= drop or len(problem.observations) < fewest:
         return None, whole

@@ -224,7 +224,7 @@ def by_number(pool: str) -> tuple[bool, int, str]:
 def clock_after(
     table: CsvTable, times: Array, start: datetime | None, seconds: Array
 ) -> dict[str, pl.Series]:
-    """Starts of intervals, `seconds` after a moment, by the clock of the record then (of `times`); null without one."""
+    """Starts of intervals, `seconds` after `start`, by the clock then (of the records at `times`); null without one."""
     if start is None:
         return {}
     offset = table.mapped("time", lambda cell: clock([read_moment(cell)])[1][0], WANTED_TIME, pl.Int32)

@@ -52,7 +52,7 @@ class Predicted(NamedTuple):
 
 
 def at_own_rates(runs: Sequence[Run], device_model: DeviceModel) -> list[tuple[Candidate, ...]]:
-    """Steady demands that predict each measurement, alone, with queue and aliases in use; the likeliest first."""
+    """Steady demands that predict each measurement, alone, with queue and aliases in use; likeliest first, or none."""
     tried = {k: run for k, run in enumerate(runs) if run.total_queue.value <= MOST_QUEUED}
     first = _predicted([(run, FIRST, run.service.value) for run in tried.values()], device_model, passes=2)
     found = {

@@ -255,7 +255,10 @@ def bounded(key: Key, value: float, argument: str, said: Any) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """The `key` of table `entries` that a setting changes or that takes `values`, SI; `factor`: unit it carried."""
+    """What a setting changes, or what varies over some `values`, SI.
+
+    It is the `key` of `entries` of a table; `factor` is the unit that the key carried.
+    """
 
     label: str
     entries: tuple[Entry, ...]
