@@ -55,19 +55,18 @@ def volume_distribution(
         )
     )
     beyond = np.arange(size)[:, None, None]
-    per_rise, per_leave = 1.0 / rises, np.where(beyond <= last, 1.0 / leaves, 0.0)
-    below = np.where(beyond[:-1] < last, falls[1:] * per_rise[:-1], 1.0)  # nothing above the last d
-    idle_to_busy, steps = np.empty_like(rises), np.ones_like(rises)
-    idle_to_busy[-1] = idles[-1] * per_leave[-1]
+    per_leave = np.where(beyond <= last, 1.0 / leaves, 0.0)
+    below = np.where(beyond[:-1] < last, np.maximum(falls[1:] / rises[:-1], TINY), 1.0)  # nothing above the last d
+    scale = per_leave[1:] * ends[1:] / rises[:-1]
+    ended, passed_on = scale * idles[1:], scale * rises[1:]
+    # Steps are busy[d] / busy[d+1]; of the flow down to d, a share is of volumes with an idle base.
+    steps, share = np.ones_like(rises), np.zeros_like(rises)
     for d in range(size - 2, -1, -1):
-        from_idle = idle_to_busy[d + 1] * ends[d + 1]
-        step = steps[d]
-        np.multiply(from_idle, per_rise[d], out=step)
-        step += below[d]
-        np.maximum(step, TINY, out=step)
-        from_idle /= step
-        from_idle += idles[d]
-        np.multiply(from_idle, per_leave[d], out=idle_to_busy[d])
+        from_idle = passed_on[d] * share[d + 1]
+        from_idle += ended[d]
+        np.add(from_idle, below[d], out=steps[d])
+        np.divide(from_idle, steps[d], out=share[d])
+    idle_to_busy = (idles + rises * share) * per_leave
     log_busy = np.cumsum(np.log(steps[::-1]), axis=0)[::-1]
     log_busy = np.where(beyond <= last, log_busy - log_busy.max(axis=0), -np.inf)
     log_busy, idle_to_busy = (
