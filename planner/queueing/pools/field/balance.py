@@ -100,8 +100,7 @@ def waiting_and_held(
     a smaller D; if all volumes are closed, the others' tries grow with their thinking requesters.
     """
     volumes, total = elements.volumes[..., None], np.arange(flows.pool_tries.shape[-1])
-    count = np.maximum(volumes, 1.0)
-    queue, held = parts.waiting / count, parts.held / count
+    queue, held = parts.waiting, parts.held
     if volumes.shape[1] == 1 or not meet.any():  # all volumes equal, or none interact
         return queue, held
     bounded = np.asarray(elements.closed.all(axis=-1))[:, None, None]
@@ -159,7 +158,7 @@ def waiting_and_held(
         (flows.tries, np.where(rising, think_rate, 0.0), queue),
         each + ratio(ends, waits),
         np.zeros_like(queue),
-        given.known[:, None] & (volumes > 0.0) & (waits > 0.0),
+        given.known[:, None] & (waits > 0.0),
     )
     waiting = np.minimum(waiting, elements.most_of_one[..., None] - 1.0)
     picks = np.where(bounded, picks_held, pickups)
@@ -173,7 +172,7 @@ def waiting_and_held(
         (np.where(below, flows.tries, 0.0), np.where(below & rising, think_rate, 0.0), held),
         end_rate,
         waiting * ratio(ends, waits),
-        given.known[:, None] & (volumes > 0.0) & (holds > 0.0),
+        given.known[:, None] & (holds > 0.0),
     )
     return waiting, holding
 

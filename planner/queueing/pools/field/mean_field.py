@@ -1,7 +1,7 @@
 """Any pools: a mean field around D, the I/Os of the pool that no base holds, for many pools and counts at once.
 
-Given D, min(D, A) aliases are busy and (D - A)+ I/Os wait. In each pool the following have to agree; each follows from
-the others:
+Given D, min(D, A) aliases are busy and (D - A)+ I/Os wait. In each pool, of at least one volume of each class, the
+following have to agree; each follows from the others:
 
 1. The distribution of one volume, ``f(b, d)``: whether its base is busy, and the number of I/Os beyond the base.
 2. The volumes given D: ``P(b, d | D) ~ f(b, d) R(D - d)``, R the distribution of the sum of all other d (1 and 2:
@@ -215,15 +215,13 @@ def _flows(
     Distributions give the rate per base without a queue, alias, or thinking requester; balances give their numbers. A
     mean queue q is nonempty with probability ``q / (1 + more)``, `more` in proportion to q as if it were geometric.
     """
-    alias_ends, base_ends, idles = (
-        np.einsum("ekij,ekij->eki", given.busy, each) * given.per_busy for each in rates
-    )
     beyond = np.arange(float(given.busy.shape[-1]))
-    beside = np.einsum("ekij,ekij->eki", given.busy, beyond * rates[1]) * given.per_busy
+    alias_ends, base_ends, idles, beside = (
+        np.einsum("ekij,ekij->eki", given.busy, each) * given.per_busy for each in (*rates, beyond * rates[1])
+    )
     beside = ratio(beside, given.beyond_busy, base_ends)
-    count, closed = np.maximum(elements.volumes[..., None], 1.0), elements.closed[..., None]
-    think_time, others = elements.think_time[..., None], elements.population[..., None] - 1.0
-    idle, held, queue = 1.0 - busy, parts.held / count, parts.waiting / count
+    closed, think_time = elements.closed[..., None], elements.think_time[..., None]
+    others, idle, held, queue = elements.population[..., None] - 1.0, 1.0 - busy, parts.held, parts.waiting
 
     queue_by_distribution = busy * given.beyond_busy * (1.0 - parts.alias_share)
     longer = ratio(beside * queue_by_distribution, busy * (base_ends - idles), 1.0) - 1.0
@@ -232,22 +230,22 @@ def _flows(
     pickups = np.minimum(beside * queued, busy * base_ends)
     idles = ratio(busy * base_ends - pickups, busy, idles)
 
-    thinks = np.maximum(others * busy - (held - parts.held_idle / count) - queue, 0.0)
+    thinks = np.maximum(others * busy - (held - parts.held_idle) - queue, 0.0)
     by_balance = np.where(closed & (given.arrivals_busy > 0.0), thinks / think_time, 0.0)
     tries_by_distribution = busy * given.arrivals_busy
     trusted = np.where(closed, elements.trusted[..., None], 0.0)
     tries = tries_by_distribution + trusted * (by_balance - tries_by_distribution)
     arrivals_beside = given.arrivals_beside * ratio(tries, tries_by_distribution, 1.0)
-    held_idle = ratio(parts.held_idle / count, idle, given.beyond_idle)
+    held_idle = ratio(parts.held_idle, idle, given.beyond_idle)
     arrivals = np.where(closed, np.maximum(others + 1.0 - held_idle, 0.0) / think_time, given.arrivals_idle)
     held_by_distribution = idle * given.beyond_idle + busy * given.beyond_busy * parts.alias_share
     end_rate = ratio(
         idle * given.ends_idle + busy * alias_ends, held_by_distribution, 1.0 / elements.service[..., None]
     )
     ends = held * end_rate
-    whole = [(elements.volumes[..., None] * each).sum(axis=1) for each in (tries, pickups, ends)]
+    whole = (elements.volumes[..., None] * np.array([tries, pickups, ends])).sum(axis=-2)
     # While a base is idle, the aliases that its volume does not hold belong to others.
-    holds = parts.held.sum(axis=1)[:, None]
+    holds = given.holds[:, None]
     elsewhere = ratio(whole[2][:, None] - ends, holds - held, end_rate)
     held_idle = np.minimum(held_idle, holds)
     ends_idle = held_idle * end_rate + (holds - held_idle) * elsewhere
@@ -266,7 +264,6 @@ def _averages(
 
     Aliases serve tries less fails and what they pick up, each with the service time given D.
     """
-    count = np.maximum(elements.volumes, 1.0)
     total = np.arange(float(distribution.shape[-1]))
     full = total >= elements.aliases[:, None]
     part = parts.waiting / np.maximum(total - elements.aliases[:, None], 1.0)[:, None]
@@ -277,19 +274,18 @@ def _averages(
     tries, fails, base_pickups, alias_pickups, unhindered, held, waiting, ended, in_use = (
         by_total * distribution[:, None]
     ).sum(axis=-1)
-    alias_pickups = alias_pickups / count
     # Each I/O that failed is picked up once, by base or alias.
     scale = ratio(fails, base_pickups + alias_pickups, 1.0)
     base_pickups, alias_pickups = scale * base_pickups, scale * alias_pickups
     throughput = np.where(elements.closed, unhindered + tries, elements.arrival_rate)
-    each = ratio(held / count, ended, elements.service)
+    each = ratio(held, ended, elements.service)
     gap = elements.redrive_time[:, None]
     served = tries - fails + alias_pickups
     outcome = Outcome(
         throughput=throughput,
         tries=tries,
         fails=fails,
-        queue=waiting / count,
+        queue=waiting,
         base_pickups=base_pickups,
         alias_pickups=alias_pickups,
         base_in_service=in_use - gap * base_pickups,
