@@ -131,14 +131,15 @@ def whole_power(values: NDArray[np.complex128], exponent: Array) -> NDArray[np.c
         values = values * values
 
 
-def of_the_others(elements: PoolElements, log_distribution: Array, log_tilt: Array, totals: int) -> Array:
+def of_the_others(
+    elements: PoolElements, log_distribution: Array, log_tilt: Array, distributions: Array, totals: int
+) -> Array:
     """Distribution of the sum of all volumes except one of class k, times the middle tilt, from 1 - size to totals - 1.
 
-    Shape (elements, classes, size + totals - 1); 0 where rounding hides it.
+    Shape (elements, classes, size + totals - 1); 0 where rounding hides it. `distributions` are the tilted ones.
     """
     size, classes = log_distribution.shape[-1], elements.volumes.shape[-1]
     points = int(FAST[np.searchsorted(FAST, totals + size + totals // 2)])
-    distributions = tilted(log_distribution, log_tilt)
     whole_distribution = distributions.sum(axis=-1, keepdims=True)
     transform = np.fft.rfft(distributions / whole_distribution, points)
     less = whole_power(transform, elements.volumes[:, None] - 1.0)
@@ -216,8 +217,9 @@ def given_total(
     log_busy, idle_to_busy = volume_distribution(elements, state, *arrivals, idle_ends)
     log_distribution = log_busy + np.log1p(idle_to_busy)
     log_tilt = fitted_tilts(elements, state, log_distribution)
-    others = of_the_others(elements, log_distribution, log_tilt, totals)
-    own = tilted(log_busy, log_tilt[:, log_tilt.shape[-1] // 2, None])[:, 0]
+    distributions = tilted(log_distribution, log_tilt)
+    others = of_the_others(elements, log_distribution, log_tilt, distributions, totals)
+    own = distributions[:, log_tilt.shape[-1] // 2] / (1.0 + idle_to_busy)
     idle, beyond = own * idle_to_busy, np.arange(float(size))
     rest = others.take(np.arange(totals)[:, None] + np.arange(size - 1, -1, -1), axis=-1)  # at D - d
     wanted = [idle, idle * beyond, idle * arrivals[0], idle * idle_ends, own, own * beyond, own * arrivals[1]]

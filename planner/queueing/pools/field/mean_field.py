@@ -332,10 +332,10 @@ def _steered(state: State, found: State, *, turns: float = 0.25, creeps: float =
     axes = (1, 2)
     kept = ratio((found.change * state.change).sum(axis=axes), np.square(state.change).sum(axis=axes))
     swings, slow = kept < -turns, (kept > creeps) & (state.gain < 1.0)
-    factor = np.where((swings | slow) & (state.passes >= soon), 1.0 / (1.0 - np.clip(kept, -2.0, 0.5)), 1.0)
-    gain = np.clip(
-        factor * state.gain, np.where(state.again, CREEPING, CAREFUL), np.where(state.again, CAREFUL, 1.0)
-    )
+    factor = 1.0 / (1.0 - np.minimum(np.maximum(kept, -2.0), 0.5))
+    gain = np.where((swings | slow) & (state.passes >= soon), factor, 1.0) * state.gain
+    least, most = np.where(state.again, [[CREEPING], [CAREFUL]], [[CAREFUL], [1.0]])
+    gain = np.minimum(np.maximum(gain, least), most)
     # Occasionally the numbers from balances are extrapolated to their limit: successive changes shrink by a constant
     # factor.
     every, far, late = 8, 0.95, 13
@@ -385,13 +385,8 @@ def _seen_by_volume(
 
 def _edges(elements: PoolElements, given: GivenTotal, distribution: Array) -> tuple[Array, Flags]:
     """Probability of the largest D if more are possible, and whether rounding hides D that matter."""
-    size = distribution.shape[-1]
-    at = np.arange(size)
-    last = np.where(given.known, at, 0).max(axis=-1)
-    first = np.where(given.known, at, size).min(axis=-1)
-    rows = np.arange(distribution.shape[0])
-    top, low = distribution[rows, last], distribution[rows, np.minimum(first, size - 1)]
-    ended = last >= elements.most_beyond
-    edge = np.where(ended | (last < size - 1), 0.0, top)
-    hidden = ((last < size - 1) & ~ended & (top > CUT)) | ((first > 0) & (low > CUT))
-    return edge, hidden
+    rows, largest = np.arange(distribution.shape[0]), distribution.shape[-1] - 1
+    first, last = given.known.argmax(axis=-1), largest - given.known[:, ::-1].argmax(axis=-1)
+    low, top = distribution[rows, first], np.where(last < elements.most_beyond, distribution[rows, last], 0.0)
+    hidden = ((last < largest) & (top > CUT)) | ((first > 0) & (low > CUT))
+    return np.where(last < largest, 0.0, top), hidden
