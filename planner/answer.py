@@ -76,14 +76,12 @@ class Tabular:
 class Answer(Tabular):
     """The answer to a question: a one-sentence headline, then the table, then notes.
 
-    A subclass is a frozen dataclass. It has `headline` and `notes` (fields or properties) and declares the `COLUMNS` of
+    A subclass is a frozen dataclass with `headline` and `notes` (fields or properties) that declares the `COLUMNS` of
     its `ROWS` (for ``--csv`` and `to_frame`), its `FIGURES` (for ``--json``), the `PARTS` in which people see the
-    columns and, where a picture helps, the `PICTURE` function. It formats no text: `planner.render` does, in a
-    terminal, a notebook and a document alike.
+    columns and, where a picture helps, the `PICTURE` function. `planner.render` formats its text, everywhere alike.
 
-    `headline`: the answer in one sentence: the number, its range, its benefit and its cost; `notes`: whole sentences,
-    assumptions first, the next step last; `exit_code`: what the command returns: 0 answered, 1 no feasible answer or a
-    pool of a site is short, 2 not solved.
+    `headline`: number, range, benefit and cost in one sentence; `notes`: whole sentences, assumptions first, the next
+    step last; `exit_code` of the command: 0 answered, 1 no feasible answer or a pool of a site is short, 2 not solved.
     """
 
     __slots__ = ()

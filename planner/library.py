@@ -86,10 +86,9 @@ class ComparedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class FitQuality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How well a model fits its measurements.
 
-    `runs` lists every measurement; `model_error` is the relative error to expect of a prediction; `outliers`
-    names the runs that were left out of the fit; `saturated` means that all devices were busy in every run and the
-    number of requesters is unknown, so that the demand has no upper bound; `degrees_of_freedom` are those of
-    `model_error`, None where that is at its floor or was given.
+    `runs` lists every measurement; `model_error` is the relative error to expect of a prediction; `outliers` names the
+    runs left out; `saturated`: all devices were busy in every run and the requesters are unknown, so that the demand
+    has no upper bound; `degrees_of_freedom` are those of `model_error`, None where that is at its floor or was given.
     """
 
     runs: tuple[ComparedRun, ...]
@@ -153,10 +152,7 @@ class Uncertainty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Alternative(Uncertainty, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One number of requesters that the measurements allow, with its parameters, truncated at their bounds.
-
-    `share` is the probability of `population`.
-    """
+    """A possible `population`, its probability `share`, and its parameters, truncated at their bounds."""
 
     population: int
     share: float
@@ -290,8 +286,6 @@ def data_path(*parts: str) -> Path:
 def read_source(publication: str) -> dict[str, Any]:
     """Read the `source.toml` of a publication.
 
-    Examples
-    --------
     >>> read_source("hyperpav")["publisher"]
     'IBM'
     """
@@ -301,8 +295,6 @@ def read_source(publication: str) -> dict[str, Any]:
 def origin(model: Model) -> str:
     """Where and when the measurements of a shipped model were made.
 
-    Examples
-    --------
     >>> origin(read_model("hyperpav"))
     'IBM DS8000 of 2007, ECKD'
     """
@@ -395,8 +387,6 @@ def write_model(model: Model, path: Path, *, force: bool = False) -> None:
 def read_parameters(publication: str) -> dict[str, dict[str, float]]:
     """Models of a publication that were fitted without some of its runs, in order to be tested on those.
 
-    Examples
-    --------
     >>> read_parameters("hyperpav")["volume runs alone"]["population"]
     3.0
     """
@@ -420,8 +410,6 @@ def write_parameters(fits: Mapping[str, Mapping[str, float]], path: Path, *, for
 def rounded(value: float) -> float:
     """Round to six significant digits, more than a fit determines; the result is the same on every machine.
 
-    Examples
-    --------
     >>> rounded(1.23456789)
     1.23457
     """

@@ -118,8 +118,7 @@ def _failed(part: object, problem: BaseException | str) -> Failed:
 class _Processes:
     """Processes of this machine; no more parts are submitted than there are processes.
 
-    So when a process dies, only the parts submitted at that time are suspect. Suspects run again one at a time, which
-    shows the one that kills its process.
+    So when a process dies, only the parts submitted then are suspect; run one at a time, they show which one kills.
     """
 
     def __init__(

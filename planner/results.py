@@ -29,8 +29,6 @@ Value = TypeVar("Value")
 def by_key(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     """Group values by key, both in order of appearance.
 
-    Examples
-    --------
     >>> by_key([("P1", 3), ("P2", 5), ("P1", 4)])
     {'P1': [3, 4], 'P2': [5]}
     """

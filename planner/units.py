@@ -1,9 +1,8 @@
 """The only place that converts units: factors, parsing of typed quantities, display of quantities.
 
-Inside the planner every number is SI: seconds, 1/second, bytes, shares of one. Sizes of storage follow z/VM:
-"GB" means 2**30 bytes, exactly like "GiB". Data rates follow the same rule, "MB/s" means 2**20 bytes a second: the
-published KB/s agree with the published page rates with 1024 bytes and disagree with 1000. Nominal channel rates are
-rounded more coarsely than the 5 % between the two.
+Inside the planner every number is SI: seconds, 1/second, bytes, shares of one. Sizes of storage follow z/VM: "GB" means
+2**30 bytes, like "GiB". So do data rates, "MB/s" means 2**20 bytes a second: published KB/s agree with published page
+rates at 1024 bytes, not at 1000. Nominal channel rates are rounded more coarsely than the 5 % between the two.
 """
 
 from __future__ import annotations
@@ -45,8 +44,7 @@ class Unit(NamedTuple):
     * `dimension`: what it measures; empty for a bare number.
     * `factor`: SI units in one.
     * `typed`: whether people type it after a number; the others are units of columns, keys and models.
-    * `suffix`: ending of a key; the unit itself where None, nothing where empty: rates are per second and counts are
-      bare.
+    * `suffix`: ending of a key; the unit itself where None, nothing where empty: rates are per second, counts bare.
     * `shown`: unit in which people see a number that is kept in this one.
     """
 
@@ -111,8 +109,6 @@ SPANS: Final[dict[str, str]] = {  # ranges as users type them, by dimension
 def suffix(unit: str) -> str:
     """Suffix that a key gets for its unit.
 
-    Examples
-    --------
     >>> suffix("ms"), suffix("MB/s"), suffix("1/s")
     ('_ms', '_mb_per_s', '')
     """
@@ -124,8 +120,6 @@ def suffix(unit: str) -> str:
 def shown(unit: str) -> tuple[str, float]:
     """Unit in which people see a number, and its factor.
 
-    Examples
-    --------
     >>> shown("s"), shown("1/s")
     (('ms', 0.001), ('1/s', 1.0))
     """
@@ -136,8 +130,6 @@ def shown(unit: str) -> tuple[str, float]:
 def rounded(value: float, most: int | None = None, digits: int = DIGITS) -> tuple[float, int]:
     """Round to significant digits, at most `most` of them after the point; also return the digits after the point.
 
-    Examples
-    --------
     >>> rounded(12246.3), rounded(1.2864), rounded(0.05134, 2)
     ((12200.0, 0), (1.29, 2), (0.05, 2))
     """
@@ -151,8 +143,6 @@ def rounded(value: float, most: int | None = None, digits: int = DIGITS) -> tupl
 def readable(value: float, most: int | None = None, digits: int = DIGITS, *, zeros: bool = False) -> str:
     """Write a number for people: the one format of sentences, tables, tiles and pictures.
 
-    Examples
-    --------
     >>> readable(12246.3), readable(12246), readable(1.2864), readable(0.05134, 2), readable(1.3, zeros=True)
     ('12,200', '12,246', '1.29', '0.05', '1.30')
     """
@@ -171,8 +161,6 @@ def readable(value: float, most: int | None = None, digits: int = DIGITS, *, zer
 def given(value: float) -> str:
     """Write a given number with all its digits.
 
-    Examples
-    --------
     >>> given(58_620.5), given(0.30000000000000004)
     ('58,620.5', '0.3')
     """
@@ -182,8 +170,6 @@ def given(value: float) -> str:
 def percent(part: float, digits: int = DIGITS, *, signed: bool = False) -> str:
     """Write a share of one in percent; to a tenth if it is at least one percent.
 
-    Examples
-    --------
     >>> percent(0.05), percent(0.1234), percent(-0.031, signed=True)
     ('5 %', '12.3 %', '-3.1 %')
     """
@@ -194,8 +180,6 @@ def percent(part: float, digits: int = DIGITS, *, signed: bool = False) -> str:
 def ends(of: Iterable[float], most: int | None = None, digits: int = DIGITS) -> tuple[str, str, str]:
     """Write the ends of an interval and the value between them, with at most as many decimals as the value.
 
-    Examples
-    --------
     >>> ends((9.862, 10.18, 10.871)), ends((0.4, 1.2, 230.0))
     (('9.9', '10.2', '10.9'), ('0.40', '1.20', '230'))
     """
@@ -286,8 +270,7 @@ def share(given: str | float, argument: str, *, zero: bool = True) -> float:
     Raises
     ------
     InputError
-        Not a share, negative, not finite, or zero where it must not be; or a bare number of 5 or more, which may mean
-        percent.
+        Not a share, negative, not finite, zero where it must not be, or a bare number of 5 or more (perhaps percent).
 
     Examples
     --------
@@ -309,8 +292,6 @@ def share(given: str | float, argument: str, *, zero: bool = True) -> float:
 def parse_count(text: str, *, argument: str = "value") -> float:
     """Read a bare number: a count or a mean count.
 
-    Examples
-    --------
     >>> parse_count("1.84")
     1.84
     """
@@ -335,8 +316,6 @@ def _bare(text: str) -> float:
 def resolution(text: str, dimension: Dimension, *, argument: str = "value") -> float:
     """Half a unit of the last digit that `text` shows, in SI units.
 
-    Examples
-    --------
     >>> resolution("755/s", "rate")
     0.5
     """
@@ -351,8 +330,6 @@ PRINTED: Final = 12
 def half_digit(number: str) -> float:
     """Half a unit of the last digit of a decimal number.
 
-    Examples
-    --------
     >>> half_digit(".20"), half_digit("755")
     (0.005, 0.5)
     """
@@ -364,8 +341,6 @@ def half_digit(number: str) -> float:
 def parse_share(text: str, *, argument: str = "value") -> float:
     """Read a share, as a bare number or in percent.
 
-    Examples
-    --------
     >>> parse_share("90%")
     0.9
     """
@@ -379,8 +354,6 @@ def parse_share(text: str, *, argument: str = "value") -> float:
 def parse_ratio(text: str, *, argument: str = "value") -> float:
     """Read a ratio of reads to writes as the share of reads.
 
-    Examples
-    --------
     >>> parse_ratio("70:30")
     0.7
     """

@@ -316,6 +316,7 @@ def test_without_a_pool_volumes_are_each_for_themselves(tmp_path: Path) -> None:
 ALIASES_OF = {"listing": "Addr,Type,Label/ID", "unlabeled": "Addr,Type,Note", "own": "device,alias_of,label"}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", ALIASES_OF)
 def test_a_table_of_a_base_and_its_aliases_says_what_their_listing_says(kind: str, tmp_path: Path) -> None:
     """Their I/Os are of one volume, whether the type has an arrow or a column names the base."""

@@ -112,7 +112,7 @@ def test_empty_cells_of_a_table_are_told_pool_by_pool(
     assert code == 0 and out.startswith("1 of 3 volumes could not be read: by the other rows ")
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("whole", [1, 2])
 def test_a_pool_of_which_no_row_can_be_read_is_missing_as_one_of_which_some_cannot(
     whole: int, tmp_path: Path

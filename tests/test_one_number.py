@@ -152,6 +152,7 @@ def test_a_volume_with_aliases_of_its_own_is_a_pool_of_one() -> None:
             assert one.answer.range == (one.low, one.high) == other.answer.range
 
 
+@pytest.mark.long
 def test_the_count_is_the_same_whether_or_not_its_range_is_asked() -> None:
     """Queues of more than three service times need no more than at shorter ones, of which their ranges are."""
     runs = volumes(8, 30)

@@ -806,6 +806,7 @@ def pools_of_two_sorts(many: int) -> tuple[dict[str, Any], queueing.PoolSteady]:
     return pools, queueing.alias_pool(aliases, **pools)
 
 
+@pytest.mark.long
 def test_no_steady_demand_queues_as_long_as_the_bound_that_leaves_it_out() -> None:
     pools, steady = pools_of_two_sorts(200)
     queue = (steady.queue_length - steady.in_gap)[:, 0]

@@ -50,14 +50,9 @@ def _with_ends(key: str, unit: str, path: str) -> tuple[Quantity, Quantity]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CcwAnswer(Answer):
-    """CP time of a mix of reads and writes.
+    """CP time of a mix of reads and writes, by the `costs` of the fitted `model`.
 
-    * `costs`: the costs.
-    * `model`: the fitted model with the costs.
-    * `bits`: width of the addresses.
-    * `fast`: whether CP translates the channel programs fast.
-    * `read_share`: part of the data that is read.
-    * `data_rate`: data moved [bytes/s].
+    `bits`, `fast`, `read_share` and `data_rate` [bytes/s] are as in `channel_programs`.
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_channel_program"

@@ -129,11 +129,7 @@ class DiskRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskAnswer(Answer):
-    """Rates of each kind of disk.
-
-    `setting`: the scenario; `rows`: one per kind and mode; `break_even_hit_ratio`: where two kinds are equal, None if
-    one is always faster.
-    """
+    """Rates of each kind of disk in a `setting`: `rows` by kind and mode; the `break_even_hit_ratio` of two, if any."""
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_disk"
 

@@ -130,8 +130,7 @@ class Choice:
 class PagingAnswer(Answer):
     """Devices that carry a page rate.
 
-    `load`: the demand; `choices`: one per kind of device; `speeds`: by machine, how many times faster its processor is
-    than those without an entry; `devices`: the number installed, None if the fewest were asked for.
+    `load`: the demand; `choices`: one per kind of device; `speeds`, `devices` (`count`): as in `paging_devices`.
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_paging"

@@ -75,12 +75,9 @@ class Scaling(Answer):
     * `configurations`: what was measured.
     * `model`: the model fitted to all of them, of kind processors.
     * `left_out`: ITR of each configuration, predicted from the others, with its 90 % interval [1/s].
-    * `counts`: numbers of processors to predict.
-    * `real_storage`: their real storage [bytes].
-    * `contention`: page reads per second of processor time, if the gain of a release was asked for [1/s].
+    * `counts`, `real_storage` [bytes], `contention` [1/s] and `wanted` [1/s]: as in `scaling`.
     * `older`: configurations of z/VM 5.2, drawn next to the published ones.
-    * `wanted`: required throughput [1/s].
-    * `needed`: processors for that throughput.
+    * `needed`: processors for the wanted throughput.
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_processors"
@@ -293,8 +290,7 @@ def scaling(
     Parameters
     ----------
     configurations : sequence of MeasuredConfiguration, Path or str, optional
-        At least three, with different numbers of processors, or a CSV file with them; by default the published ones of
-        z/VM 5.3.
+        At least three, of different numbers of processors, or their CSV file; by default those published of z/VM 5.3.
     counts : sequence of int, optional
         Numbers of processors to predict.
     real_storage : float, optional

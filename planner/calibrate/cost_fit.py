@@ -41,8 +41,7 @@ class CostModel:
 class CostFit(Calibration):
     """The costs of a device of a `kind`, fitted to tables of measurements.
 
-    `validity` is the range they cover, by key; `population` is the number of requesters, or None; `uncertainty` is the
-    distribution of the parameters.
+    `validity`: range of the tables, by key; `population`: requesters, or None; `uncertainty`: of the parameters.
     """
 
     kind: str

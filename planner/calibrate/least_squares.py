@@ -36,8 +36,7 @@ class MeasuredFigure:
 class Comparison:
     """One `measured` number of a `run` and its prediction (`predicted`), in the unit with which `quantity` ends.
 
-    `sigma` is its standard deviation in the fit, in that unit; `off_by` is prediction minus measurement, in standard
-    deviations on the scale of the fit.
+    `sigma`: standard deviation in the fit, in that unit; `off_by`: prediction less measurement in these, on its scale.
     """
 
     run: str

@@ -59,8 +59,7 @@ def fit(
     find_outlier : bool, optional
         Whether one run may be named and left out, if there are three or more.
     intervals : bool, optional
-        Whether to compute intervals and the model error. A search over many fits needs neither and uses the floor of
-        the model error.
+        Whether to compute intervals and the model error; without, the model error is at its floor.
 
     Returns
     -------

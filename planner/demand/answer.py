@@ -33,8 +33,7 @@ class Counts(ArrayFields):
     * `chosen`: the candidate to print and predict from, column of the candidates.
     * `saturated`: the demand is unknown: the volume never idles.
     * `taken_over`: the point is smaller than at a shorter wait, since another candidate took over.
-    * `open_above`: nothing waits with the aliases in use: the demand may be less bursty, or anything that they still
-      hold.
+    * `open_above`: nothing waits with the aliases in use: the demand may be less bursty, or anything that they hold.
     * `extrapolated`: more I/Os in service than the inflation was measured with.
     * `unmet`: the target is out of reach for the chosen candidate with every address.
     * `each`: count under each candidate, inf where no count meets the target, nan where unused, (volumes, candidates).

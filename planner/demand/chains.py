@@ -164,10 +164,9 @@ def _cumulated(distributions: Array) -> tuple[Array, Array]:
 def fixed_batches(station: DeviceStation, rate: Array, mean: Array) -> Figures:
     """Batches of floor(mean) or one more, so that their mean is `mean`, at Poisson instants.
 
-    mu(n) p_n = l H_n with H_n = sum of g_j p_{n-j} over j >= 1, g_j the chance of a batch of at least j. Summed over n
-    > c, and weighted by n - c, these balances give the mass and the queue above c from p_0 to p_c: with G1(d) = sum of
-    g_j over j > d and G2(d) = sum of (j - d) g_j over j > d, (mu - rate) W0 = l sum p_i G1(c-i), (mu - rate) W1 = l
-    (sum p_i G2(c-i) + G2(0) W0).
+    mu(n) p_n = l H_n with H_n = sum of g_j p_{n-j} over j >= 1, g_j = P(batch >= j). Summed over n > c, and weighted by
+    n - c, they give the mass and the queue above c from p_0 to p_c: with G1(d) = sum of g_j over j > d and G2(d) = sum
+    of (j - d) g_j over j > d, (mu - rate) W0 = l sum p_i G1(c-i), (mu - rate) W1 = l (sum p_i G2(c-i) + G2(0) W0).
     """
     rate = within_reach(rate, station.over[-1])
     whole = np.floor(mean)
@@ -263,9 +262,8 @@ def with_open(station: DeviceStation, single: Array) -> Array:
 def requesters(station: DeviceStation, population: Array, think: Array, active: Array) -> Figures:
     """M/M/c//N: requesters that are active together a share of the time; between whole numbers linear.
 
-    p_n = p_{n-1} (N - n + 1) / (Z mu(n)). Above c this is one server of rate mu and M = N - c requesters: with B
-    Erlang's loss formula at load Z mu, it is empty a share B of its time and M - Z mu (1 - B) are present (Kleinrock
-    1975, section 3.8).
+    p_n = p_{n-1} (N - n + 1) / (Z mu(n)). Above c this is one server of rate mu and M = N - c requesters: it is empty a
+    share B of its time, Erlang's loss at load Z mu, with M - Z mu (1 - B) present (Kleinrock 1975, section 3.8).
     """
     whole = np.floor(population)
     rest = population - whole
@@ -313,10 +311,7 @@ def _requesters(station: DeviceStation, population: Array, think: Array) -> list
 
 
 def _blocked(load: Array, servers: Array) -> Array:
-    """Erlang's loss formula B(M) = a B(M-1) / (M + a B(M-1)) at whole numbers of servers, 0 or more (Erlang 1917).
-
-    More than FEW are left to `queueing.erlang`.
-    """
+    """Erlang's loss (1917) B(M) = a B(M-1) / (M + a B(M-1)), M whole; more than FEW servers by `queueing.erlang`."""
     if (many := servers > FEW).any():
         found = np.empty(load.shape)
         found[many] = 1 / inverse_blocking(load[many], servers[many])

@@ -80,11 +80,10 @@ FINE: Final = _layout(FINE_ACTIVE_STEPS, FINE_SHARES, FINE_ON_LOADS, even=(0.0, 
 class Demands(ArrayFields):
     """Parameters of every candidate of every volume, each (volumes, candidates), nan where the kind has none.
 
-    `load` offered I/Os a service time, of all kinds but requesters; `batch` mean I/Os that come together; `share` of
-    the I/Os in batches; `population`, `think` [service times] and `active` share of the time of requesters; `on_load`
-    I/Os a service time while on and `on_time` [service times]; `ratio` of the wait to that of exponential service;
-    `even`, from 0 for exponential to 1 for constant service, of groups; `single` open arrivals a service time beside
-    requesters or groups.
+    `load` offered I/Os a service time, of all kinds but requesters; `batch` mean I/Os of a batch, `share` of all in
+    batches; `population`, `think` [service times] and `active` share of time of requesters; `on_load` I/Os a service
+    time while on and `on_time` [service times]; `ratio` of the wait to that of exponential service; `even`, from 0 for
+    exponential to 1 for constant service, of groups; `single` open arrivals a service time beside requesters or groups.
     """
 
     load: Array

@@ -45,8 +45,7 @@ def read_volumes(
     Parameters
     ----------
     io_rate, service, queued : Interval
-        Of every volume, arrays (volumes,) or numbers [1/s], [s], [I/Os]; the upper end of a queue that was not
-        measured is inf.
+        Of every volume, arrays (volumes,) or numbers [1/s], [s], [I/Os]; a queue that was not measured ends at inf.
     aliases : array_like of int, optional
         In use at the time, (volumes,) or one for all.
     device_model : DeviceModel
@@ -172,8 +171,7 @@ def read_rows(
 def _on_both_sides(residual: Array, of_queue: Array, steady: Flags, ratio: Array) -> Array:
     """Where no steady candidate fits a calm row, the nearest on either side do: their residual is set to 1.
 
-    Queues rise with the number of requesters, from one, who never waits, to Poisson arrivals and to bursts. The weights
-    follow from the residuals as they were.
+    Queues rise from one requester, who never waits, to Poisson arrivals and bursts. Weights use the former residuals.
     """
     residual = residual.copy()
     known = np.where(steady & np.isfinite(residual), residual, np.inf)

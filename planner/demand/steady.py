@@ -74,8 +74,8 @@ def candidates_of_pools(
 
     Preferred are open arrivals where they fit and the devices are far from saturated, else the smallest population that
     fits. Where nothing fits, the nearest is the only one. Where the queue was not measured, arrivals are taken as open:
-    rate and service alone do not tell. Requesters that wait for their own I/Os queue less than Poisson arrivals of the
-    same rate: where open arrivals queue less than was measured, no population fits.
+    rate and service alone do not decide. Requesters that wait for their own I/Os queue less than Poisson arrivals of
+    the same rate: where open arrivals queue less than was measured, no population fits.
 
     Parameters
     ----------

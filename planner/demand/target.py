@@ -78,10 +78,7 @@ class Target:
         self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan,
         waits: Array | float = np.nan,
     ) -> Array:  # fmt: skip
-        """Tell by how much the target is missed; `waits` is the rate of the I/Os that find no alias [1/s].
-
-        Where none does, no try fails, whatever the share of none.
-        """
+        """How far the target is missed; `waits` are I/Os that find no alias [1/s]: where none does, no try fails."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             wait = np.asarray(queue / rate)
             given = (
@@ -104,7 +101,7 @@ class Target:
         self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan,
         waits: Array | float = np.nan,
     ) -> Flags:  # fmt: skip
-        """Tell where the target is met."""
+        """Where the target is met."""
         return np.asarray(self.excess(rate, service, queue, no_alias, waits) <= 1.0)
 
     def longest_wait(self, rate: Array, service: Array) -> Array:

@@ -33,7 +33,6 @@ class ChannelProgram:
     Each cost is for all the instructions that 31-bit I/O needs for one MB: `ssch_time` for its Start Subchannels,
     `ssch_64_time` the extra cost of the same number of 64-bit Start Subchannels, `fast_ccw_time` and `slow_ccw_time`
     for its CCWs with fast and slow translation. `read_factor` is the cost of reading over that of writing.
-
     The number of instructions was not published, so the cost of one is unknown.
     """
 
@@ -90,8 +89,7 @@ class ChannelProgram:
     def time_per_mb(self, bits: int, *, fast: bool, read_share: float = 0.0) -> float:
         """CP processor time per MB moved.
 
-        A 64-bit channel program has half as many CCWs per Start Subchannel, hence twice as many Start
-        Subchannels per MB and the same number of CCWs:
+        A 64-bit channel program has half as many CCWs, so that a MB takes twice the Start Subchannels and as many CCWs:
 
             31-bit: a + f,  64-bit: 2 (a + b) + f,  with s instead of f where translation is slow.
 

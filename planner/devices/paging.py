@@ -38,10 +38,7 @@ _NAMES: Final = {"response": "response_time"}  # figures with another name in a 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PagingPerformance(Result):
-    """Performance of one paging device: pages, transfers and response time.
-
-    `response_time` is from the request of a transfer to its end, and so also that of its pages.
-    """
+    """Pages, transfers and response time (from the request of a transfer to its end) of one paging device."""
 
     page_rate: Array = quantity("page rate", "1/s")
     transfer_rate: Array = quantity("transfer rate", "1/s")

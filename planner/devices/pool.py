@@ -126,9 +126,8 @@ class Pool:
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
         """Figures; `no_alias` is nan where a volume of more than `SIDE_BY_SIDE` requesters is solved for many sets.
 
-        The model error of a wait is a share of the response time, that of a queue a share of the I/Os present: both are
-        included here, 0 where no I/O waits, as with a device for every requester; so is that of `no_alias`, 0 without
-        aliases, where all tries fail.
+        Model errors are included: of a wait a share of the response time, of a queue a share of the I/Os present, 0
+        where none waits, as with a device for every requester; of `no_alias` 0 without aliases, where all tries fail.
         """
         sets = len(values["service_time"])
         keys = ("io_rate", "service", "queued", "no_alias")

@@ -187,7 +187,7 @@ def _unmake(path: Path, *, folder: bool) -> None:
 
 
 def _is_new(path: Path) -> bool:
-    """Tell a folder in which nothing is, or only what a run that was ended while it made the archive left there."""
+    """Whether a folder is empty, or holds only what a run left that was ended while it made the archive."""
     return path.is_dir() and all(
         each.name == LOCK
         or each.name.startswith(BESIDE)
@@ -262,7 +262,7 @@ def _add(
 
 
 def _check_dates(frame: pl.DataFrame, table: str) -> None:
-    """Refuse rows without date or length: nobody could tell when they were measured."""
+    """Refuse rows without date or length: they could be of any time."""
     dates = "start of each row (sar and iostat print it with S_TIME_FORMAT=ISO)"
     for name, none, wanted in (
         ("start", "date with one meaning", dates), ("interval", "length", "interval of each row"),

@@ -1,10 +1,9 @@
 """Parquet and Arrow files of others: decoded in a process of its own first, which damage may end.
 
-polars asks for as much memory as a file says that it needs; where there is not that much, the process that asks is
-ended. It also prints lines of its own about some damage. Both stay in the process that this file is when it runs as a
-script: it decodes one file after the other and says of each whether it could. A small file may hold as many equal rows
-as its writer likes: what it unpacks to is bounded, by its own numbers before it is decoded, and by the memory of that
-process should they lie.
+polars asks for the memory that a file claims to need, is ended where there is less, and prints lines of its own about
+some damage. Both stay in the process that this file is as a script: it decodes one file after the other and says of
+each whether it could. A small file may unpack to any number of equal rows: that is bounded by its own numbers before it
+is decoded, and by the memory of that process should they lie.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _started: list[subprocess.Popen[str]] = []
 
 
 def is_columnar(path: Path) -> bool:
-    """Tell Parquet and Arrow files by their first bytes."""
+    """Whether a file is Parquet or Arrow, by its first bytes."""
     try:
         with path.open("rb") as file:
             return file.read(len(ARROW)).startswith((PARQUET, ARROW))

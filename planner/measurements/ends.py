@@ -79,7 +79,7 @@ def rest_of_response(response: Interval, queued: Interval, io_rate: Interval) ->
 def check_rest(
     rest: Interval, response: Interval, queued: Interval, io_rate: Interval, names: Sequence[str] = ()
 ) -> None:
-    """Refuse a `rest_of_response` that is none; one of nan, or of a queue that was not measured, is passed over."""
+    """Refuse a `rest_of_response` that is none; one of nan, or of a queue that was not measured, is ignored."""
     measured = (io_rate.value > 0) & np.isfinite(queued.value)
     for k in (measured & (rest.high <= 0)).nonzero()[0]:
         wait = float(queued.value[k] / io_rate.value[k]) / MILLISECOND
@@ -194,8 +194,7 @@ def service_bracket(
         U <= X S <= min(X R, c U, c).
 
     With one device this is S = U / X. Kernels from 4.17 to 6.9 overstate U (``utilization.low`` is 0 then): only the
-    upper end holds, and the lower one follows from how I/Os come. Where they come at random times in geometric batches
-    of b on average,
+    upper end holds, and the lower one follows from how I/Os come. At random times in geometric batches of mean b,
 
         R = S (1 + b ((b - 1 + r) / b)^(sqrt(2 (c + 1)) - 1) / (c (1 - r))),    r = X S / c,
 

@@ -270,14 +270,14 @@ def _has_heading(begin: str) -> Callable[[Source], bool]:
 
 
 def is_volumes(source: Source) -> bool:
-    """Tell a table of volumes by its headings."""
+    """Whether a table is one of volumes, by its headings."""
     text = source.frame is not None or b"\x00" not in source.head
     layout = _layout(source) if text else None
     return layout is not None and not layout.plan.missing
 
 
 def is_folder(path: Path) -> bool:
-    """Tell a folder; what cannot be looked at is none."""
+    """Whether a path is a folder; what cannot be looked at is none."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -285,7 +285,7 @@ def is_folder(path: Path) -> bool:
 
 
 def is_read_once(path: Path | str) -> bool:
-    """Tell what can be read once only: standard input, or a pipe such as ``<(zcat FILE)`` of a shell."""
+    """Whether something can be read only once: standard input, or a pipe such as ``<(zcat FILE)`` of a shell."""
     try:
         return str(path) == STANDARD_INPUT or Path(path).is_fifo()
     except (OSError, ValueError):

@@ -113,8 +113,7 @@ def from_numbers(
     Raises
     ------
     InputError
-        Too many volumes, a rate or service time of no device, a response below the service or the wait, or a queue that
-        contradicts the response.
+        Too many volumes, a rate or service time of no device, or a response that contradicts service, wait or queue.
     """
     if volumes + aliases > ADDRESSES:
         wanted = f"at most {ADDRESSES} addresses with {aliases} aliases, one logical control unit"

@@ -163,7 +163,7 @@ class Rows:
         return list(self.column("name", _names).tolist())
 
     def of_kind(self, *kinds: str) -> Flags:
-        """Tell which rows are of some kinds."""
+        """Which rows are of some kinds."""
         return self.column(" ".join(kinds), lambda whole: np.isin(whole.words["kind"].astype(str), kinds))
 
     @property
@@ -258,12 +258,12 @@ class Devices:
             raise InputError(argument, text, "device numbers such as 522A, 522A-5231 or 522A,522C")
 
     def chosen(self, rows: Rows) -> Flags:
-        """Tell which rows are meant."""
+        """Which rows are meant."""
         words = zip(rows.names, rows.words["label"], rows.words["device"], strict=True)
         return np.array([self._means(*each) for each in words], dtype=bool)
 
     def means(self, name: str) -> bool:
-        """Tell whether a device is meant of which only its number or label is known."""
+        """Whether a device is meant of which only its number or label is known."""
         number = name if name and set(name) <= set("0123456789ABCDEF") else None
         return self._means(name, None, number)
 

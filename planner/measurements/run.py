@@ -28,8 +28,7 @@ class Run:
     * `io_rate`, `service` and `queued`: of each volume, shape (volumes,): I/Os with those of its aliases [1/s], mean
       service time [s], I/Os waiting; without an upper end where the queue was not measured.
     * `queue_shown`: the queue as it was shown, which the rule of thumb takes, shape (volumes,).
-    * `own`: whether the numbers are each volume's own; else the mean of all, since a listing does not say for which
-      volume an alias of a pool worked.
+    * `own`: whether the numbers are each volume's own; else means: a listing does not say for whom an alias worked.
     * `idle`: bases without I/O, beside those in `volumes`.
     * `together`: how much the bursts of each volume come together with those of the other volumes, from 0 (independent)
       to 1 (all at once), shape () or (volumes,); nan where that is not known.

@@ -19,10 +19,7 @@ from planner.units import ADDRESSES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolRun:
-    """A pool with its devices, and what was measured of it.
-
-    `name`: the pool; `volumes` and `aliases`: its devices, those without I/O too; `run`: None without I/O.
-    """
+    """A pool, `name`, its devices `volumes` and `aliases`, even those without I/O, and its `run`, None without I/O."""
 
     name: str
     volumes: int

@@ -57,10 +57,7 @@ def silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], Non
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A page and its headline.
-
-    `html`: the page; `headline`: the headlines of its answers; `exit_code`: the largest of its answers.
-    """
+    """A page: its `html`, the `headline` of its answers, and the largest `exit_code` of these."""
 
     html: str
     headline: str
@@ -158,9 +155,7 @@ def report(
         Address of a Dask scheduler for the work of many pools, as ``tcp://HOST:8786``.
     workers : int, optional
         Processes without a scheduler; by default one per processor.
-    together, map, allow_missing : optional
-        As for `planner.aliases`.
-    progress : callable, optional
+    together, map, allow_missing, progress : optional
         As for `planner.aliases`.
 
     Returns

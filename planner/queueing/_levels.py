@@ -52,8 +52,7 @@ def stationary(moves: Array) -> Array:
 def dwell_times(moves: Array, leaves: Array) -> Array:
     """Mean times in the states of a level before it is left, by the state of entry.
 
-    The inverse of a matrix with `moves` off its diagonal and dominant rows, by LAPACK unless the level is left so
-    rarely that rounding loses a pivot.
+    The inverse of a matrix with `moves` off its diagonal and dominant rows, by LAPACK unless rounding loses a pivot.
     """
     try:
         times = inverse_dominant(closed_by(moves.copy(), leaves[..., None]))

@@ -24,8 +24,7 @@ REACH: Final = 2000  # most requests at one copy in the distribution of a statio
 class _Station:
     """One group; `gain` (scenarios, n) is (n + 1) f(n + 1) / f(n), `log_weight` ln f(n); both None if simple.
 
-    `tilt` (scenarios, classes) is the result of the last search for a distribution with a given mean, `end` its number
-    of n; the next search starts there.
+    `tilt` (scenarios, classes) and `end`, its number of n, are where the next search for a given mean starts.
     """
 
     group: StationGroup
@@ -52,11 +51,10 @@ def solve(
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """Throughput (scenarios, classes), numbers (.., groups), open numbers (scenarios, groups), changes of the shares.
 
-    `near` has throughput, numbers and changes of a similar network; its changes are kept.
-    `starts` keeps the result of every step as the initial value of that step in the next network.
-    Chandy and Neuse (1982): the shares of a class at the stations change by the same amount when one requester
-    leaves, at any population. A station with several servers or open requests is, to an arrival, a birth-death
-    process with births that slow down as the rest of the network empties.
+    `near` has throughput, numbers and changes of a similar network; its changes are kept. `starts` keeps the result of
+    every step: its initial value in the next network. Chandy and Neuse (1982): the shares of a class at the stations
+    change by the same amount when one requester leaves, at any population. A station with several servers or open
+    requests is, to an arrival, a birth-death process with births that slow down as the rest of the network empties.
     """
     stations = [_station(group, full) for group in groups]
     demands = np.stack([group.demand for group in groups], axis=-1)

@@ -3,10 +3,9 @@
 scv 1/k is Erlang-k; between 1/k and 1/(k - 1) a request has k - 1 or k equal stages (Tijms 1994, eq. A.3: mixed
 Erlang); above 1 it takes one of two exponential branches with balanced means (hyperexponential).
 
-A level n is the number of requests at the station; min(n, c) servers are occupied, each in one phase. A state of
-a level is the number of servers in each phase: a composition. A redrive gap is an additional first phase: a server
-enters it when it ends a service while a request waits, and leaves it to start a service. Scenarios with equal
-servers and phases are solved together.
+At level n, n requests are at the station and min(n, c) servers occupied, each in one phase; a state is the number of
+servers in each phase: a composition. A redrive gap is an additional first phase, which a server enters if it ends a
+service while a request waits, and leaves to start one. Scenarios with equal servers and phases are solved together.
 """
 
 from __future__ import annotations
@@ -102,10 +101,7 @@ def state_count(occupied: int, phases: int) -> int:
 
 @lru_cache(maxsize=4096)
 def change(occupied: int, phases: int, leave: int, enter: int) -> tuple[Integers, Integers]:
-    """Rows of `states` with a server in phase `leave`, and the rows where it is in phase `enter` instead.
-
-    -1 stands for no phase: the server was, or becomes, idle.
-    """
+    """Rows of `states` with a server in phase `leave`, and those where it is in phase `enter` instead; -1 is idle."""
     here = states(occupied, phases)
     source = np.arange(len(here)) if leave < 0 else np.flatnonzero(here[:, leave] > 0)
     there = here[source].copy()
@@ -360,10 +356,7 @@ def open_in_phases(
 
 
 def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple[Array, Flags]:
-    """M/M/c with gaps: sums for `steady_of`, and where it is stable.
-
-    Saturated servers are never idle: their throughput, service and gaps are those of `saturated_with_gaps`.
-    """
+    """M/M/c with gaps: sums for `steady_of`, and where it is stable; saturated as of `saturated_with_gaps`."""
     capacity, busy = saturated_with_gaps(s, c, i, g)
     stable = rate < capacity
     one = np.ones_like(s)
@@ -377,10 +370,7 @@ def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple
 def _stations(
     s: Array, c: Array, scv: Array, i: Array, g: Array, *keys: Array | Flags, largest: int = LARGEST_LEVEL
 ) -> Iterator[tuple[Integers, Station, tuple[int, ...]]]:  # fmt: skip
-    """Scenarios to solve together, their station, and their common `keys`.
-
-    The first key is the population of a closed station, its number of levels.
-    """
+    """Scenarios to solve together, their station and their common `keys`, the population (number of levels) first."""
     if not (scv > 0).all():
         raise InputError("scv", 0.0, "above zero, as 0.1: constant service has no chain of phases")
     for index, (servers, width, gapped, *rest) in shapes(c, phase_count(scv), g > 0, *keys):

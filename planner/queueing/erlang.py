@@ -4,8 +4,7 @@
 
 * few servers: that sum by Horner's rule, scenarios of equal c together, two operations per term;
 * many, loads up to c + 5 sqrt(c): Poisson probabilities, 1/B = P(X <= c) / P(X = c), with Loader's deviance (2000);
-* many, larger loads: the continued fraction of the incomplete gamma function (Legendre), which then needs
-  two dozen terms.
+* many, larger loads: two dozen terms of the continued fraction of the incomplete gamma function (Legendre).
 """
 
 from __future__ import annotations

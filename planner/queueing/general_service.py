@@ -214,10 +214,9 @@ def mgc(
     """Steady state of M/G/c, with the two-moment distribution of service for `scv`.
 
     "exact" is M/D/c by its roots for scv 0, Pollaczek and Khinchine for one server, M/M/c for scv 1, and else the
-    matrix-geometric solution of M/PH/c. "auto" takes the exact solution where that is a closed form or a series
-    (scv 0, scv 1, one server), else `takahashi_1977` for scv below 1 and `boxma_cohen_huffels_1979` above. Two moments
-    do not determine M/G/c: with two or more servers, other distributions of equal mean and scv differ by tens of
-    percent.
+    matrix-geometric solution of M/PH/c. "auto" takes the exact solution where that is a closed form or a series (scv 0,
+    scv 1, one server), else `takahashi_1977` for scv below 1 and `boxma_cohen_huffels_1979` above. Two moments do not
+    determine M/G/c: with two or more servers, distributions of equal mean and scv differ by tens of percent.
 
     Parameters
     ----------

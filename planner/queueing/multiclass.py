@@ -54,8 +54,7 @@ def closed_network(
 
     X_r = G(N - e_r) / G(N), with G the convolution of the weights of all groups; the weights of a group of M equal
     stations are the coefficients of the M-th power of the generating function of one. Open requests at a station
-    multiply the ways to have n closed ones there. Above 1,000 populations or 400 requesters the Linearizer is used;
-    `method` chooses one of the two.
+    multiply the ways to have n closed ones there.
 
     Parameters
     ----------
@@ -72,7 +71,7 @@ def closed_network(
     open_load : array_like, shape (..., stations), optional
         Rate times service time of open requests at each single station [erlang].
     method : {"auto", "exact", "linearizer"}, optional
-        "auto" is the exact solution if the network is small enough.
+        "auto" is the exact solution up to 1,000 populations and 400 requesters, else the Linearizer.
 
     Returns
     -------
@@ -82,8 +81,7 @@ def closed_network(
     Raises
     ------
     InputError
-        An argument outside its domain, open requests that alone saturate a station, or a network too large for the
-        exact solution.
+        An argument outside its domain, a station saturated by open requests, or a network too large to solve exactly.
     ConvergenceError
         The Linearizer did not converge.
 

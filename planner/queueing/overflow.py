@@ -15,8 +15,7 @@ free server if D is at least their number:
 
     fail fraction = sum over k >= c of p(k) r(k) / m.
 
-Arrival rates that are linear in the number present are Delbrouck's (1981, "A unified approximate evaluation of
-congestion functions for smooth and peaky traffics", IEEE Trans. Comm. 29); peakedness as the second number of an
+Arrival rates that are linear in the number present are Delbrouck's (1981); peakedness as the second number of an
 overflow is Wilkinson's (1956). Each waiting request leaves at rate 1 only while they wait for different servers; if
 many wait for few, the model is optimistic.
 
@@ -79,8 +78,7 @@ def _unreached(interval: ArrayLike, reach: Array) -> Array:
 class OverflowGroup(Result):
     """A group of `servers` fed by overflow; arrays have the shape of load and peakedness, times are in holding times.
 
-    `distribution` is the probability of D = 0, 1, ... requests, `flow` the rate of requests that find D, per holding
-    time; both have the shape (..., states).
+    `distribution`, (..., states), is the probability of D = 0, 1, ... requests, `flow` the rate of those that find D.
     """
 
     load: Array = quantity("load")

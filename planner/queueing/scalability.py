@@ -27,9 +27,8 @@ STARTS: Final = ((0.0, 0.0), (0.05, 1e-4), (0.5, 1e-2))  # contention and cohere
 class Scalability(Result):
     """A fitted scalability model.
 
-    `law` is "linear" (alpha = beta = 0), "amdahl" (beta = 0) or "usl", the one with the least `leave_one_out` error:
-    root mean square error of predicting each point from the others, by model [1/s]. `residuals` are measured minus
-    fitted throughput.
+    `law` is "linear" (alpha = beta = 0), "amdahl" (beta = 0) or "usl", that of least `leave_one_out`: by model, root
+    mean square error of each point predicted from the others [1/s]. `residuals`: measured minus fitted.
     """
 
     gamma: Array = quantity("throughput of one", "1/s")
@@ -120,8 +119,7 @@ def usl(n: ArrayLike, gamma: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Ar
 def fit_usl(n: ArrayLike, throughput: ArrayLike) -> Scalability:
     """Fit the Universal Scalability Law by least squares, coefficients never negative.
 
-    Linear scaling, Amdahl's law and the full model are each fitted; the simplest one is kept unless a richer one
-    predicts left-out points better.
+    Of linear scaling, Amdahl's law and the full model, a richer one is kept only if it predicts left-out points better.
 
     Parameters
     ----------
@@ -133,8 +131,7 @@ def fit_usl(n: ArrayLike, throughput: ArrayLike) -> Scalability:
     Returns
     -------
     Scalability
-        Parameters with standard errors (0 if a special case fixes the parameter, NaN if no degree of freedom is left
-        or the parameter is at its bound of 0).
+        Parameters with standard errors: 0 if fixed by the law, NaN at the bound of 0 or without degree of freedom.
 
     Raises
     ------

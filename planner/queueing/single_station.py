@@ -135,9 +135,8 @@ def mmc(
 ) -> Steady:
     """Steady state of M/M/c.
 
-    Lq = C rho / (1 - rho), W = C S / (c (1 - rho)) with rho = lambda S / c and Erlang's C. With inflation the
-    total rate of m requests in service is m / (S (1 + inflation (m - 1))); a redrive gap follows a service only
-    if a request waits.
+    Lq = C rho / (1 - rho), W = C S / (c (1 - rho)) with rho = lambda S / c and Erlang's C. With inflation the total
+    rate of m requests in service is m / (S (1 + inflation (m - 1))); a gap follows a service only if a request waits.
 
     Returns
     -------
@@ -236,10 +235,9 @@ def finite_source(
 
         (N - n + 1) / Z * p(n - 1) = m / S(m) * p(n),    S(m) = S0 (1 + inflation (m - 1)),
 
-    a product of positive terms. A redrive gap follows a service only if a request waits; it occupies the server,
-    but its request still counts as waiting. With `scv` other than 1, service has exponential phases (Erlang stages
-    below 1, two balanced branches above). The chain over all phases, and gaps if any, is solved exactly, with at most
-    1,000 states per level and 200,000 in all.
+    a product of positive terms. A redrive gap follows a service only if a request waits; it occupies the server, but
+    its request still counts as waiting. With `scv` other than 1, service has phases (Erlang stages below 1, two
+    balanced branches above). Their chain, with gaps, is solved exactly, up to 1,000 states per level, 200,000 in all.
 
     Parameters
     ----------

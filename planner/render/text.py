@@ -191,7 +191,7 @@ def listed(names: Sequence[str], most: int = 12, wide: int = 60) -> str:
 
 
 def short(text: str, most: int = LONGEST_CELL) -> str:
-    """A text of at most so many characters: of a longer one the beginning, and a sum by which different ones differ.
+    """A text of at most `most` characters: of a longer one its beginning, and a checksum that sets it apart.
 
     >>> short("522A"), short("A long name that is cut", 20)
     ('522A', 'A long na...dcd39788')

@@ -144,7 +144,7 @@ class CsvTable:
         return self.cells.height
 
     def has(self, name: str) -> bool:
-        """Tell whether there is such a column."""
+        """Whether there is such a column."""
         return name.upper() in self.names
 
     def series(self, name: str) -> pl.Series:
@@ -310,10 +310,9 @@ def read_csv(
 ) -> CsvTable:
     """Open a CSV file: text in UTF-8, cells separated by commas, semicolons or tabs, a header and at least one row.
 
-    A byte order mark is ignored, and so are lines of nothing but blanks and commas, and the header once more. A cell
-    in quotation marks may hold commas; it may not run over the end of its line. A ReportError names what is wrong, and
-    was `expected`: the file cannot be read or is empty, has no row, a `required` heading missing, one twice (in
-    whatever case), or a row of another length.
+    A byte order mark, lines of blanks and commas only, and the header once more are ignored. A cell in quotation marks
+    may hold commas, but no line end. A ReportError names what is wrong, and was `expected`: the file cannot be read or
+    is empty, has no row, a `required` heading missing, one twice (in whatever case), or a row of another length.
     """
     path = Path(path)
     data = normal(path, expected, data)
@@ -385,7 +384,7 @@ def _by_columns(path: Path, data: bytes) -> CsvTable | None:
 
 
 def _is_plain(data: bytes, content: bytes) -> bool:
-    """Tell whether a table has no quotation marks, no control characters, and as many commas in each line."""
+    """Whether a table has no quotation marks, no control characters, and as many commas in each line."""
     if b'"' in data or len(data.translate(None, _CONTROLS)) != len(data):
         return False
     commas = {line.count(b",") for line in content.split(b"\n")}

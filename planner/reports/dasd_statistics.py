@@ -122,7 +122,7 @@ def _since(now: DasdStatistics, before: DasdStatistics) -> dict[str, Interval]:
 
 
 def is_dasd_statistics(head: bytes) -> bool:
-    """Tell by its first bytes whether a file holds such statistics."""
+    """Whether a file holds such statistics, by its first bytes."""
     marks = (b"histogram_io_times", b"dasd I/O requests", b"statistics data for statistic:", *OFF)
     return b"\0" not in head and any(mark in head for mark in marks)
 

@@ -273,7 +273,7 @@ def _characters(lines: Lines, pick: Integers, most: int) -> tuple[Bytes, Flags]:
 def _numbers_in(
     characters: Bytes, digits: Bytes, start: int, end: int, dots: int = 3
 ) -> tuple[Array, Integers, Flags]:
-    """Number in the cells between two columns, nan where it is so many dots; its decimals; whether it is sound."""
+    """Number in the cells between two columns, nan where it is only dots; its decimals; whether it is sound."""
     first, rows = max(start, end - LONGEST_CELL), characters.shape[1]
     value = np.zeros(rows, dtype=np.int32)
     points, decimals = np.zeros((2, rows), dtype=np.uint8)

@@ -43,10 +43,9 @@ class DataSpace:
     """One row: a shared data space `name` of its `owner`; numbers are None where the listing prints dots.
 
     `users` are permitted to it. Rates of pages [1/s]: `steal_rate`, `read_rate` and `write_rate` of DASD,
-    `expanded_read_rate`, `expanded_write_rate` and `migration_rate` of expanded storage. Pages: `total`, `resident`
-    in real storage, `resident_below_2gb` below the 2 GB line, `locked`, `locked_below_2gb`, `aliases`,
-    `aliases_locked`, `expanded` in expanded storage, `dasd` on DASD; a suffix k is taken as 1000, with half a
-    thousand as the resolution. `line` is that of its name.
+    `expanded_read_rate`, `expanded_write_rate` and `migration_rate` of expanded storage. Pages: `total`, `resident` in
+    real storage, `resident_below_2gb` below the 2 GB line, `locked`, `locked_below_2gb`, `aliases`, `aliases_locked`,
+    `expanded` in expanded storage, `dasd` on DASD; a suffix k is 1000, its resolution 500. `line` is that of its name.
     """
 
     owner: str

@@ -48,7 +48,7 @@ DATES: Final = (
 
 
 def is_iostat(head: bytes) -> bool:
-    """Tell by its first bytes whether a file holds what iostat prints."""
+    """Whether a file holds what iostat prints, by its first bytes."""
     return (_begins_as_json(head) and b'"sysstat"' in head[:1000] and b'"hosts"' in head) or (
         b"\0" not in head and iostat_text.is_text(head)
     )

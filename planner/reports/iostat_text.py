@@ -91,7 +91,7 @@ class IostatRun:
 
 
 def is_text(head: bytes) -> bool:
-    """Tell by its first bytes whether a file holds reports of iostat, or of a program much like it."""
+    """Whether a file holds reports of iostat, or of a program much like it, by its first bytes."""
     text = _bare(head).decode("utf-8", "replace")
     if "FCX" in text:
         return False
@@ -109,7 +109,7 @@ def _bare(data: bytes) -> bytes:
 
 
 def _heading(words: list[str]) -> bool:
-    """Tell the line above a table."""
+    """Whether a line is that above a table."""
     words = words[words[:1] == ["Timestamp"] :]
     named = bool(words) and "Device" in (words[0].rstrip(":"), words[-1])
     return named and not {"tps", "r/s", "w/s", "d/s", "f/s", "%util"}.isdisjoint(words)

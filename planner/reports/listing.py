@@ -43,9 +43,8 @@ STRAY_ROW: Final = "a row without its page head: expected 'FCXnnn  Run ...' and 
 class PageHead:
     """What a page head says; None or empty where it does not say it.
 
-    `report` is the id such as ``FCX108``, `produced` when the listing was made, `start` and `end` the
-    measured interval (times of day without a date on a screen), `interval` its length as printed [s], `run`
-    the name of the measurement, `system` that of the system.
+    `report` is the id such as ``FCX108``, `produced` when the listing was made, `start` and `end` the measured interval
+    (times of day without a date on a screen), `interval` its length as printed [s]; `run` and `system` are names.
     """
 
     report: str

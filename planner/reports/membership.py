@@ -220,7 +220,7 @@ class _Device:
 
 
 def is_lsdasd(head: bytes) -> bool:
-    """Tell by its first bytes whether a file is what lsdasd prints."""
+    """Whether a file is what lsdasd prints, by its first bytes."""
     lines = [line.strip() for line in head.decode("utf-8", "replace").splitlines()]
     return any(_SECTION.fullmatch(line) or _listed(0, line) for line in lines if line)
 

@@ -97,7 +97,7 @@ def with_intervals(frame: pl.DataFrame, *over: str) -> pl.DataFrame:
 
 
 def is_time_of_day(cell: str) -> bool:
-    """Tell a time without a date."""
+    """Whether a text is a time without a date."""
     return _OF_DAY.fullmatch(cell) is not None
 
 

@@ -29,9 +29,8 @@ _NOT_AVAILABLE: Final = re.compile(r"\.{3,}")
 class Printed:
     """A non-negative number read off a report, in SI units.
 
-    `value`: the number as printed, in the SI unit of its column; `resolution`: half a unit of the last printed digit,
-    in the same unit. What was measured lies within ``value - resolution`` and ``value + resolution`` if the report
-    rounds.
+    `value`: the number as printed, in the SI unit of its column; `resolution`: half a unit of its last digit, likewise.
+    What was measured lies within ``value - resolution`` and ``value + resolution`` if the report rounds.
 
     >>> queued = Printed.from_text("1.84")
     >>> queued.value, queued.resolution
@@ -68,7 +67,7 @@ class Printed:
 
 
 def is_number(text: str) -> bool:
-    """Tell whether text is what a listing prints for a number.
+    """Whether text is what a listing prints for a number.
 
     >>> [is_number(text) for text in (".2", "755", "....", "-1", "1k", "")]
     [True, True, True, False, False, False]
@@ -180,10 +179,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedTable:
-    """Cells of one published table.
-
-    `path` is the file, `columns` its header, `rows` maps the first cell of each row to all its cells by column.
-    """
+    """Cells of a published table: its `path`, its header `columns`, and `rows` by first cell, each by column."""
 
     path: Path
     columns: tuple[str, ...]

@@ -78,7 +78,7 @@ class RmfReport:
 
 
 def is_rmf_xml(head: bytes) -> bool:
-    """Tell by its first bytes whether a file is XML of RMF."""
+    """Whether a file is XML of RMF, by its first bytes."""
     return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and ROOT in head
 
 

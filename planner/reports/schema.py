@@ -45,10 +45,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """What a reader makes of a source: tables, `notes`, `what` it was, `missing` rows, `columns` taken for what.
-
-    `file` is its name, which whoever calls the reader sets.
-    """
+    """What a reader makes of a source: tables, `notes`, `what`, `missing` rows, `columns`; its caller adds `file`."""
 
     devices: pl.DataFrame = field(default_factory=lambda: empty(DEVICES))
     supply: pl.DataFrame = field(default_factory=lambda: empty(SUPPLY))
@@ -320,7 +317,7 @@ def frame(columns: Sequence[Quantity], data: Mapping[str, Any], height: int | No
 
 
 def kind_of(type_: pl.Series, label: pl.Series) -> pl.Series:
-    """Tell what each device of a DEVICE listing is by its type and label, strings or null."""
+    """What each device of a DEVICE listing is, by its type and label, strings or null."""
     disk = type_.str.slice(0, 4).is_in(list(ECKD_DISKS)).fill_null(False)
     kind = (
         pl.when(type_.str.starts_with("->")).then(pl.lit(CLASSIC_ALIAS))

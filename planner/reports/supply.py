@@ -3,8 +3,7 @@
 IODHPP_HPPTRIES counts how often an alias was asked for, IODHPP_HPPFAILS how often none was free. IODHPP_HPPMINCT and
 IODHPP_HPPMAXCT are the fewest and most free aliases that such a request found since the record before.
 
-Counters only rise, have 32 bits and start again with the system.
-A counter that is lower than before has wrapped, has started again, or is an error:
+Counters have 32 bits and only rise, but start again with the system. One lower than before:
 
 * It wrapped if the step over 2**32 is no longer than `WRAP_SLACK` times its fastest step elsewhere in the file allows
   for the elapsed time (than a hundredth of its range where there is no other step).
@@ -65,7 +64,7 @@ class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and
 
 
 def steps(counters: Counts, elapsed: Array) -> tuple[Counts, Flags]:
-    """Tell what counters counted between records, (counters, records - 1), and where they started again.
+    """What counters counted between records, (counters, records - 1), and where they started again.
 
     >>> counted, restarted = steps(np.array([[4294966000, 4294967000, 704, 20]]), np.full(3, 60.0))
     >>> counted.tolist(), restarted.tolist()
@@ -91,7 +90,7 @@ def steps(counters: Counts, elapsed: Array) -> tuple[Counts, Flags]:
 def steps_of(
     table: CsvTable, rows: Integers, names: Sequence[str], counters: Counts, elapsed: Array, hint: str = ""
 ) -> tuple[Counts, Flags]:
-    """Tell what the counters in some columns counted between some rows of a table, as `steps` does."""
+    """What the counters in some columns counted between some rows of a table, as `steps` does."""
     try:
         counted, restarted = steps(counters, elapsed)
     except Backwards as error:
@@ -225,10 +224,7 @@ def by_number(pool: str) -> tuple[bool, int, str]:
 def clock_after(
     table: CsvTable, times: Array, start: datetime | None, seconds: Array
 ) -> dict[str, pl.Series]:
-    """Starts of intervals that lie so many seconds after a moment, by the clock of the record there; null without one.
-
-    `times` are those of the records of the table.
-    """
+    """Starts of intervals, `seconds` after `start`, by the clock then (of the records at `times`); null without one."""
     if start is None:
         return {}
     offset = table.mapped("time", lambda cell: clock([read_moment(cell)])[1][0], WANTED_TIME, pl.Int32)

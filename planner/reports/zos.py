@@ -77,7 +77,7 @@ def plain_names(names: Iterable[str]) -> list[str]:
 
 
 def is_smf(headings: frozenset[str]) -> bool:
-    """Tell whether headings are those of SMF 74-1, or of the HyperPAV section of SMF 78-3."""
+    """Whether headings are those of SMF 74-1, or of the HyperPAV section of SMF 78-3."""
     return any(key.issubset(plain_names(headings)) for key in (DEVICE_KEY, POOL_KEY))
 
 

@@ -66,10 +66,7 @@ def example_volumes(
     hours: int = 24,
     seed: int = 1,
 ) -> pl.DataFrame:
-    """Make the volumes of a site, hour by hour: what `planner growth` reads as a table of volumes.
-
-    Queues and service times are those of open arrivals, by the default model.
-    """
+    """Make hourly volumes of a site, for `planner growth`: queues and service of open arrivals by the default model."""
     sizes = {"days": days, "systems": systems, "pools": pools, "volumes": volumes}
     for name, number in sizes.items():
         if number < 1:

@@ -63,7 +63,7 @@ class Daily:
 
 
 def is_series(source: Source) -> bool:
-    """Tell a measured series from measurements of a site, by its headings."""
+    """Whether a file is a measured series, not measurements of a site, by its headings."""
     if source.content is None and is_folder(source.path):
         return False
     names = source.headings

@@ -47,8 +47,7 @@ class NamedDemand:
     * `weight`: how likely it is beside the others; None where that is not known.
     * `count`: aliases that meet the target under it; None where no count does.
     * `io_rate`: I/O rate under it with the recommended aliases [1/s].
-    * `population` and `think_time`: requesters of one volume and their think time [s]; None where there are none or
-      volumes differ.
+    * `population` and `think_time`: of the requesters of one volume [s]; None without any or where volumes differ.
     """
 
     kind: str
@@ -96,10 +95,8 @@ class AliasAnswer(Answer):
 
     * `name`: base device or pool.
     * `interval`: which of several intervals is answered; empty where there was one.
-    * `recommended`: smallest count that meets the target under the preferred candidate, aliases in use included; of a
-      saturated system the first step.
-    * `range`: smallest and largest count over all candidates, the models that the calibration allows, and the rule of
-      thumb.
+    * `recommended`: smallest total count to meet the target under the preferred candidate; a first step if saturated.
+    * `range`: smallest and largest count over all candidates, the models the calibration allows, and the rule of thumb.
     * `rule_of_thumb`: aliases in use plus the summed queue rounded up; None where the queue was not measured.
     * `in_use`: aliases at the time of the latest measurement.
     * `measured`: counts at which it was measured, the latest last.
@@ -107,23 +104,17 @@ class AliasAnswer(Answer):
     * `growth`: share by which the demand grew first.
     * `readings`: demands that the measurement allows, the preferred one first.
     * `rows`: under the preferred candidate, one element a count from 0; at measured counts the measurement itself.
-    * `rate` and `response`: I/O rate [1/s] and response time [s] of each row with its 90 % ends; inf where a queue may
-      grow without bound.
+    * `rate` and `response`: of each row [1/s], [s], with 90 % ends; inf where a queue may grow without bound.
     * `saturated`: whether the devices never idle, so that the demand is unknown.
     * `helps`: whether the recommended aliases raise the rate or shorten the response by a twentieth.
-    * `strain`: how far the nearest candidate lies off the measurement, in halves of what its digits leave open; 1 and
-      less fits.
+    * `strain`: normalized residual of the nearest candidate: 1 is the limit of what the printed digits leave open.
     * `waiting`: whether any I/O waits; None where it was not measured.
-    * `classic`: aliases that classic PAV would take for the same target; None for one volume, or where it cannot meet
-      it.
+    * `classic`: aliases that classic PAV would take for the target; None for one volume, or where it cannot.
     * `gains`: what a volume of each class gets from the recommended aliases.
-    * `grouping_error`: relative error of the wait of a volume that taking nearly equal volumes as one class makes; inf
-      where it is not known.
+    * `grouping_error`: relative error of a volume's wait from taking nearly equal volumes as one class; inf if unknown.
     * `why`, `more` and `step`: the demand in words, what else to know, what to do next.
-    * `together`: how much the bursts of a pool's volumes come together, from 0 (independent) to 1 (all at once), where
-      measurements show it.
-    * `together_count`: aliases that meet the target if the bursts of all volumes come together; None where the data
-      decide.
+    * `together`: as of `Run`, where measurements show it.
+    * `together_count`: aliases needed if the bursts of all volumes come together; None where the data decide.
     * `given`: whether that was said of every volume.
     * `device_model`: what it was answered by.
     * `floor`: I/Os queued and I/Os in service below which a measurement says nothing.

@@ -57,10 +57,7 @@ def ends_of(read: Candidates, chosen: Integers, device_model: DeviceModel) -> li
 
 
 def counts_at_ends(read: Candidates, chosen: Integers, device_model: DeviceModel, target: Target) -> Array:
-    """Counts of many volumes at the ends of `ends_of`, (ends, volumes); nan where a volume has no such end.
-
-    A count is inf where none meets the target.
-    """
+    """Counts at the ends of `ends_of`, (ends, volumes): inf where none meets the target, nan where there is no end."""
     ends = ends_of(read, chosen, device_model)
     found = np.full((len(ends), chosen.size), np.nan)
     for row, end in zip(found, ends, strict=True):

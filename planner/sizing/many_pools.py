@@ -42,11 +42,7 @@ Row = TypeVar("Row", bound="PoolCount")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredPool:
-    """A pool as it was measured.
-
-    `name`: its name; `volumes` and `aliases`: its devices, volumes without I/O too; `runs`: measurements of it, the
-    present state last, none where it has no load.
-    """
+    """A measured pool: `name`, all `volumes` and `aliases`, and its `runs`, the present state last; none if idle."""
 
     name: str
     volumes: int

@@ -291,8 +291,7 @@ def aliases_of_runs(
     Parameters
     ----------
     runs : Run or sequence of Run
-        One measurement of a volume or pool, or several of the same system with different alias counts, of which
-        the last is the present state.
+        Measurements of one volume or pool, with different alias counts where there are several, the present state last.
     device_model : DeviceModel
         Inflation and redrive gap, with their errors.
     target : Target, optional

@@ -52,10 +52,7 @@ class Predicted(NamedTuple):
 
 
 def at_own_rates(runs: Sequence[Run], device_model: DeviceModel) -> list[tuple[Candidate, ...]]:
-    """Steady demands that predict each measurement, with a queue and aliases in use; the likeliest first, maybe none.
-
-    No measurement changes the demands of another.
-    """
+    """Steady demands that predict each measurement, alone, with queue and aliases in use; likeliest first, or none."""
     tried = {k: run for k, run in enumerate(runs) if run.total_queue.value <= MOST_QUEUED}
     first = _predicted([(run, FIRST, run.service.value) for run in tried.values()], device_model, passes=2)
     found = {
@@ -89,7 +86,7 @@ def _kept(found: Sequence[Predicted]) -> list[Predicted]:
 def _predicted(
     cases: Sequence[tuple[Run, float, Array]], device_model: DeviceModel, passes: int = 1
 ) -> list[Predicted]:
-    """What measurements would be with so many requesters, from a guess of the service time of a lone I/O."""
+    """Predicted measurements with numbers of requesters, from a guess of the service time of a lone I/O."""
     if not cases:
         return []
     groups = [_nearly_equal(run) for run, *_ in cases]

@@ -207,17 +207,15 @@ def aliases(
     Parameters
     ----------
     source : path, file object, data frame, or a sequence of these, optional
-        Whatever `planner.measurements.read` takes; several measurements of the same devices decide more. Numbers
-        below take its place.
+        Whatever `planner.measurements.read` takes, or numbers below; several measurements of the devices decide more.
     kind : {"volume", "pool"}, optional
         Whether each volume has aliases of its own (classic PAV) or all share them (HyperPAV). Where None, pools where
         what was measured names some or HyperPAV aliases are at work, or `bases`, `alias_devices` or `pool` are given;
         else volumes, as `planner site` and `planner report` have it.
     rate, service, response, queue : str or float, or arrays of these, optional
-        Of one volume: ``"755/s"``, ``"1.3ms"``, ``"3.7ms"``, ``1.84``; numbers without a unit are SI
-        [1/s], [s], [s], [1]. Arrays are many volumes, answered together, a row each in their order; what is nan in them
-        was not measured. Without `service` it is what response and queue leave (Little's law); it may stand beside
-        files that do not say it (iostat).
+        Of one volume: ``"755/s"``, ``"1.3ms"``, ``"3.7ms"``, ``1.84``; numbers without a unit are SI [1/s], [s], [s],
+        [1]. Arrays are many volumes, a row each in their order, nan where not measured. Without `service` it is what
+        response and queue leave (Little's law); it may stand beside files that do not say it (iostat).
     in_use : int or array of int, optional
         With numbers: aliases at the time.
     volumes : int or array of int, optional
@@ -229,8 +227,7 @@ def aliases(
     pool : str or bool, optional
         Only this pool. True is an old spelling of ``kind="pool"``.
     system, start, end, interval : optional
-        Which intervals, as `planner.measurements.read` takes them; of an archive the worst interval of each pool where
-        nothing is said.
+        Which intervals, as `planner.measurements.read` takes them; of an archive by default each pool's worst one.
     target : Target, optional
         What the aliases must achieve; by default queueing is gone.
     wait, queued, target_response, no_alias : str or float, optional

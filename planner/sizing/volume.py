@@ -233,10 +233,7 @@ def size_volumes(
     cases: Sequence[tuple[Run, ...]], device_model: DeviceModel, target: Target, growth: Sequence[float], *,
     ranges: bool = True,
 ) -> list[SizedVolume | PlannerError]:  # fmt: skip
-    """Read many volumes, those of one row all together; one that cannot be read says why in its place.
-
-    Without `ranges` what only their ranges take is left out.
-    """
+    """Read many volumes, those of one row together, ready for `ranges` if wanted; one that cannot be read says why."""
     alone = [k for k, runs in enumerate(cases) if len({run.aliases for run in runs}) == 1]
     found: dict[int, SizedVolume | PlannerError] = {}
     if alone:

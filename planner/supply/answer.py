@@ -52,16 +52,14 @@ class PoolAnswer:
 
     * `supply`: the counters.
     * `verdict`: "enough", "not enough" or "too many"; None where there is no interval to judge by.
-    * `fail_fraction`, `fail_low` and `fail_high`: share of tries that failed, and its interval, 95 %: what chance alone
-      leaves open.
+    * `fail_fraction`, `fail_low` and `fail_high`: share of tries that failed, with its 95 % interval by chance alone.
     * `tries` and `fails`: counted with the aliases in use.
     * `tries_rate`: tries a second.
     * `aliases`: aliases in use.
     * `aliases_needed`: fewest with which the share of fails is at most the target; None where more than a control unit
       can have, or no interval to judge by.
     * `needed_low` and `needed_high`: the same at the edge of what the counters allow, 95 %.
-    * `unused`: aliases that could have been taken away without a single fail: one less than the fewest free that a try
-      found.
+    * `unused`: aliases that could be taken away without a single fail: one less than the fewest free that a try found.
     * `load`: aliases busy on average if there were any number of them, from the fit [erlang].
     * `holding_time`: mean time that an alias is held, from the fit [s].
     * `peakedness`: variance over mean of the busy aliases if there were any number of them.
@@ -203,10 +201,9 @@ def judge(
     volumes: Mapping[str, Run] | None = None,
     device_model: DeviceModel | None = None,
 ) -> SupplyAnswer:
-    """Tell for each pool whether it has enough aliases.
+    """Whether each pool has enough aliases.
 
-    Not enough: more than the target share of tries failed. Too many: a tenth fewer aliases, two at least, would still
-    meet the target. Enough: anything else.
+    Not enough: more tries failed than allowed. Too many: a tenth fewer aliases, two at least, would do. Else enough.
 
     Parameters
     ----------

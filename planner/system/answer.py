@@ -76,10 +76,7 @@ SHOWN: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemAnswer(Answer):
-    """What one system does: every figure with its 90 % interval and what it rests on.
-
-    `system`: as described, completed by models; `found`: its figures.
-    """
+    """What a `system`, completed by models, does: figures (`found`) with 90 % intervals and what they rest on."""
 
     COLUMNS: ClassVar = PLAIN
     ROWS: ClassVar = "rows"
@@ -416,7 +413,7 @@ def _signed(share: float | None) -> str:
 
 
 def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
-    """Put two systems side by side, and tell what moved the throughput.
+    """Put two systems side by side, and find what moved the throughput.
 
     Parameters
     ----------

@@ -30,8 +30,7 @@ Floats = dict[str, Array]
 class SystemScenarios:
     """One structure, many scenarios: `values` by table, name and key, (scenarios,); `cost` of processor times.
 
-    `central` is the scenario that each was moved from: a system as it was described, which has to run. `exact`: whether
-    the network of the guests is solved exactly.
+    `central`: the scenario that each was moved from, which has to run. `exact`: whether the network is solved exactly.
     """
 
     system: System

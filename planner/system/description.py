@@ -103,8 +103,7 @@ class Entry:
 class System:
     """A system: its tables, as written, completed by models and defaults.
 
-    `entries`: its tables, in the order of the file; `models`: models that they name, by name; `source`: name of the
-    file without its ending.
+    `entries`: its tables, in the order of the file; `models` by name; `source`: name of the file without its ending.
     """
 
     entries: tuple[Entry, ...]

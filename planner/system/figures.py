@@ -187,10 +187,7 @@ def figures(systems: Sequence[System], *, elastic: bool) -> list[SystemResult]:
 
 
 def solve_all(systems: Sequence[System], block: int = 512) -> list[SystemResult | str]:
-    """Figures of every system, or why it cannot run; those of one structure side by side.
-
-    What a `block` of scenarios needs stays in the cache.
-    """
+    """Figures of every system, or why it cannot run; of one structure together, in blocks that fit in the cache."""
     groups = by_key((structure(system), k) for k, system in enumerate(systems))
     found: list[SystemResult | str] = [""] * len(systems)
     for places in groups.values():

@@ -275,10 +275,7 @@ class Loop:
 
 
 def _secant(inverse: Array, step: Array, change: Array) -> Array:
-    """Inverse Jacobians, one a scenario, that also map a change of the residuals to the step that made it.
-
-    Those of steps that changed next to nothing stay as they are.
-    """
+    """Inverse Jacobians (scenarios,) that also map the last change of residuals to its step, unless nearly none."""
     reach = (inverse @ change[..., None])[..., 0]
     known = (step * reach).sum(-1)
     known = np.where(np.abs(known) > 1e-6 * (step**2).sum(-1), known, np.inf)[:, None, None]

@@ -1,4 +1,4 @@
-"""System files to start from: templates, and what measurements tell of a system."""
+"""System files to start from: templates, and what measurements show of a system."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def parse_system(text: str, path: Path | str = "system.toml") -> System:
 
 
 def is_system(path: Path | str) -> bool:
-    """Tell a system file from a model file, which says its `kind`.
+    """Whether a file describes a system, not a model, which says its `kind`.
 
     Parameters
     ----------

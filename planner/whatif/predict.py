@@ -114,13 +114,11 @@ def _known(key: str, kind: str) -> Quantity:
 class Prediction(Answer):
     """Predictions of a model.
 
-    * `title`: title of the model.
-    * `kind`: its device kind.
+    * `title` and `kind`: those of the model.
     * `keys`: varied quantities.
     * `known`: varied and set quantities, by key.
     * `settings`: all inputs, SI, one mapping per row.
-    * `values`: figures with their 90 % intervals by key, SI, each of shape (rows,); an unbounded upper end is infinite,
-      an unknown interval is nan.
+    * `values`: figures with 90 % intervals by key, SI, each (rows,); inf where unbounded above, nan where unknown.
     * `warnings`: extrapolations.
     * `model`: the model, for the picture of a single scenario.
     """

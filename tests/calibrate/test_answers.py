@@ -246,6 +246,7 @@ def test_of_runs_with_one_name_only_the_outlier_is_left_out() -> None:
     assert [line for line in found.notes if "9 figures less" in line]
 
 
+@pytest.mark.long
 def test_known_requesters_that_differ_are_taken_alike_in_any_order() -> None:
     """The model was that of the first row's requesters: predictions changed with the order of the rows."""
     runs = [made(a, count, TRUE, count) for count in (3, 4, 5) for a in (0, 2)]

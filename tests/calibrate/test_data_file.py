@@ -301,6 +301,7 @@ def test_a_table_of_volumes_with_requesters_is_refused(write: Write) -> None:
         read_observations([path], "volume", Chosen(device="1001"))
 
 
+@pytest.mark.long
 def test_notes_of_reading_are_those_of_the_calibration(write: Write) -> None:
     rows = [
         f"r{k},1001,{k},{rate},{ms},9000,{queue}"

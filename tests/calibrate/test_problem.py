@@ -538,6 +538,7 @@ def test_more_i_os_in_service_than_devices_are_refused_with_the_service_time_tha
     assert observed(aliases=1, io_rate=1000.0, service_time=1.3e-3).figures
 
 
+@pytest.mark.long
 def test_runs_without_a_queue_leave_the_requesters_open() -> None:
     """Two numbers of requesters that never wait give the same rows: what fewer aliases bring has no upper end."""
     rows = [

@@ -134,7 +134,7 @@ def test_output_goes_to_a_file_once(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main([*command, "--force"]) == 0
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["answer.png", "answer.svg"])
 def test_a_picture_is_drawn(name: str, tmp_path: Path) -> None:
     assert main(["aliases", "volume", VOLUME, "--plot", str(tmp_path / name)]) == 0

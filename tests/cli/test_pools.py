@@ -194,6 +194,7 @@ def test_two_listings_of_one_pool_are_one_pool(capsys: pytest.CaptureFixture[str
     assert answer["demand"]["population"] == 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("column", ["kind", "label"])  # devices of a listing, volumes of a table
 def test_a_pool_is_one_pool_where_an_idle_volume_has_no_row(column: str, tmp_path: Path) -> None:
     """In one source and in two; once they were two pools, whose aliases were summed."""

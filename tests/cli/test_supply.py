@@ -75,7 +75,7 @@ def test_volume_totals_of_standard_input(
     assert capsys.readouterr().out == of_file
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8", "utf-8-sig"])
 def test_supply_counters_of_standard_input_in_any_encoding(
     encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -195,6 +195,7 @@ IN_USE = (  # the burstiest way, and one that never idles
 )  # fmt: skip
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("rate", "service", "queued", "aliases"), IN_USE)
 def test_below_the_aliases_in_use_the_queue_is_convex(
     rate: np.ndarray, service: np.ndarray, queued: np.ndarray, aliases: int
@@ -363,7 +364,7 @@ def test_volumes_that_agree_on_their_waits_may_all_be_hits_and_misses_of_a_cache
     assert read(alike).point_and_range()[1] > 3
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("together", [True, False])
 def test_rates_of_all_volumes_may_change_slowly(together: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lognormal over the interval, of all by one factor or of each by its own: the mean over the solved pools."""

@@ -222,6 +222,7 @@ def test_the_count_meets_the_target_and_one_less_does_not(volumes: int | None, i
         assert str(answer.target) in answer.text().replace("\n", " ") or "of the" in str(answer.target)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("share", ["1%", "10%"])
 @pytest.mark.parametrize(("people", "think"), [(3, 1.0), (4, 1.5), (5, 3.0), (7, 2.5)])
 def test_the_range_of_a_share_holds_the_count_of_every_demand(people: int, think: float, share: str) -> None:

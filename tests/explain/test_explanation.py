@@ -129,6 +129,7 @@ def test_every_topic_is_called_what_it_is_asked_by() -> None:
     assert [topic_named(name).name for name in TOPICS] == list(TOPICS)
 
 
+@pytest.mark.long
 def test_powers_of_ten_for_people_and_exponents_for_programs() -> None:
     assert powers("6.3033e+08 and 1e-14", "unicode") == "6.3033\u00b710\u2078 and 10\u207b\u00b9\u2074"
     assert powers("6.3033e+08 and 1e-14", "ascii") == "6.3033*10^8 and 10^-14"
@@ -161,6 +162,7 @@ def test_the_picture_goes_through_the_numbers_of_the_user(told: Explanation) -> 
     assert bottom <= y <= top
 
 
+@pytest.mark.long
 def test_the_states_of_a_pool_are_listed() -> None:
     assert "States, three digits per volume" in explain("alias-pool").text()
     assert explain("alias-pool").text().count("; ") >= 8

@@ -387,6 +387,7 @@ def test_two_points_of_the_storage_report() -> None:
     assert explain("storage-limit", resident_pages=1).value("V") == 8 * 2**40
 
 
+@pytest.mark.long
 def test_the_numerical_pool_is_the_rational_function_of_any_think_time() -> None:
     values, symbols = kept("alias-pool", ("think_time",), volumes=2, aliases=1, population=3)
     rate = sympy.lambdify(symbols["think_time"], step(values, "X"))

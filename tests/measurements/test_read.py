@@ -48,6 +48,7 @@ def without_file(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.drop("file", "line")
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("path", [LISTING, SUBSYSTEM, COUNTERS, SUPPLY], ids=lambda path: path.name)
 def test_every_way_in_gives_the_same_table(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -158,6 +159,7 @@ def tables(draw: st.DrawFn) -> str:
     return "\n".join([f"start,volume,aliases,io_rate,service ({unit}),queued", *map(",".join, rows)])
 
 
+@pytest.mark.long
 @given(tables())
 def test_a_frame_is_read_as_the_file_that_it_came_from(table: str) -> None:
     expected = without_file(read(table.encode()).devices)

@@ -45,6 +45,7 @@ def test_the_ends_are_a_standard_error_of_an_mm1_queue_away(tmp_path: Path) -> N
     assert any("By 30 samples" in note for note in run.notes)
 
 
+@pytest.mark.long
 def test_the_range_holds_what_both_ends_need(tmp_path: Path) -> None:
     run = table(tmp_path, "30", "2.50")
     (found,) = need([(run,)], DEVICE)
@@ -92,6 +93,7 @@ def test_listings_are_sampled_every_two_seconds() -> None:
     assert devices["queue_samples"].to_list() == [300]
 
 
+@pytest.mark.long
 def test_the_worst_of_many_intervals_is_said_to_be_so_by_chance(tmp_path: Path) -> None:
     path = tmp_path / "day.csv"
     rows = (

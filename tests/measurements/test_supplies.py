@@ -114,7 +114,7 @@ VERDICTS = {
 }  # fmt: skip
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("case", VERDICTS)
 def test_smf_78_3_is_judged(case: str, tmp_path: Path) -> None:
     changes, verdict, note = VERDICTS[case]
@@ -142,6 +142,7 @@ def test_rmf_xml_is_judged(tmp_path: Path) -> None:
         assert pool.fail_fraction == pytest.approx(wait, abs=1e-5)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("used", [20, 31, 32])
 def test_the_most_in_use_counts_the_alias_that_was_taken(used: int, tmp_path: Path) -> None:
     """With k of 32 in use at once, and no fail, the last request found 33 - k, and one fewer was never missed."""
@@ -177,6 +178,7 @@ def test_a_report_that_rmf_prints_twice_is_refused(tmp_path: Path) -> None:
             read_supplies(path)
 
 
+@pytest.mark.long
 def test_an_archive_of_smf_has_the_aliases_of_its_files(tmp_path: Path) -> None:
     """Counters know their aliases from the devices, in an archive as in files."""
     path = smf(tmp_path, r783hnai=0.0, r783haiu=12)

@@ -32,7 +32,7 @@ def hours(step: int, many: int = 24) -> pl.DataFrame:
     )  # fmt: skip
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("interval", [None, "mean"])
 @pytest.mark.parametrize(("names", "left_out"), [("P", []), ("V1, V2", ["pool", "aliases"])])
 def test_intervals_that_overlap_are_said_by_aliases_and_site_alike(

@@ -44,6 +44,7 @@ def test_the_range_goes_most_of_the_way_to_batches_of_five(busy: float) -> None:
     assert 0.5 * of_batches < found.high <= 1.25 * of_batches
 
 
+@pytest.mark.long
 @examples(20, 4)
 @given(
     busy=st.floats(0.05, 2.5), more=st.floats(1.05, 2.0), volumes=st.integers(1, 6), aliases=st.integers(0, 5)
@@ -61,7 +62,8 @@ def test_the_least_is_what_devices_must_be_busy_and_more_load_needs_no_fewer(
     assert later.high is not None and less.high is not None and later.high >= less.high - 1
 
 
-@pytest.mark.parametrize("growth", [-0.1, 0.0, 0.1])
+@pytest.mark.first(1)
+@pytest.mark.parametrize("growth", [0.1, -0.1, 0.0])
 def test_a_load_that_the_aliases_in_use_just_carry_needs_what_its_neighbours_need(growth: float) -> None:
     """Six volumes keep nine devices busy at 1.5; next to it no queue settles with the three aliases in use."""
     runs = [offered(busy, volumes=6, aliases=3) for busy in (1.49, 1.4967, 1.4995, 1.5)]
@@ -90,7 +92,7 @@ def test_the_growth_of_an_end_is_that_of_the_question() -> None:
     assert abs(grown.high - there.high) <= 0.25 * there.high
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("queue", [None, 0.0, 0.5, 10.0])
 @pytest.mark.parametrize("growth", [60.0, 300.0, 3e3, 1e6])
 @pytest.mark.parametrize("volumes", [1, 3])

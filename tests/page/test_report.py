@@ -450,6 +450,7 @@ def test_a_pool_that_lacks_a_volume_says_so_at_every_growth(tmp_path: Path) -> N
     assert said == [said[0]] * 2
 
 
+@pytest.mark.long
 def test_tiles_of_counters_add_up_pools_of_their_verdict() -> None:
     """A pool with enough that could do with one less was no spare pool, and "1 can be freed" stood below."""
     examples = ROOT / "docs" / "examples"

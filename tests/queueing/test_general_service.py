@@ -170,6 +170,7 @@ def test_known_errors_are_neither_exceeded_nor_overstated_twofold(
         low = high
 
 
+@pytest.mark.long
 def test_auto_stays_within_three_percent(grid: tuple[Array, Array, Array, Array]) -> None:
     load, servers, scv, exact = grid
     inside = (scv <= 2) & (load >= 0.49 * servers)

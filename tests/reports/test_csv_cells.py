@@ -157,6 +157,7 @@ def test_a_cell_that_is_no_number_is_shown_with_its_unit(reader: str, cell: str,
     assert len(str(caught.value)) < len(str(tmp_path)) + 250
 
 
+@pytest.mark.long
 def test_points_between_semicolons_may_be_thousands(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

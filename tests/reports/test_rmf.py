@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -85,7 +84,9 @@ def test_pools_of_two_systems_have_the_aliases_of_their_own_system() -> None:
         assert dict(frame.select("system", name).unique().rows()) == {"SYSA": 6, "SYSB": 2}
 
 
-def test_aliases_are_the_most_in_use_of_all_files_as_of_one(tmp_path: Path) -> None:
+@pytest.mark.first(1)
+@pytest.mark.parametrize("files", ["apart", "days", "days, last first"])
+def test_aliases_are_the_most_in_use_of_all_files_as_of_one(tmp_path: Path, files: str) -> None:
     """A quiet day does not take aliases away, reports may stand in files of their own, and an archive says the same."""
     rows = volumes(Random(4), 3, 2)
     days = [printed(rows[:3], most=5), printed(rows[3:], most=1, wait=0.3)]
@@ -93,24 +94,22 @@ def test_aliases_are_the_most_in_use_of_all_files_as_of_one(tmp_path: Path) -> N
     apart = [f"<ddsml>{''.join(reports[k::2])}</ddsml>" for k in (0, 1)]
     whole = read("".join(days).encode())
     assert any("give the IOQ" in note for text in apart for note in read(text.encode()).notes)
-    for many in (days, days[::-1], apart):
-        paths = [tmp_path / f"{k}.xml" for k in range(2)]
-        for path, text in zip(paths, many, strict=True):
-            path.write_text(text)
-        found = read(paths)
-        assert set(found.devices["pool_aliases"]) == set(found.supply["aliases"]) == {5}
-        assert MOST_IN_USE in found.notes and not [note for note in found.notes if "give the IOQ" in note]
-        archive = tmp_path / "archive"
-        for path in paths:
-            collect([path], archive)
-        asked = [site(source, workers=1).to_dict()["pools"] for source in (whole, paths, archive)]
-        assert asked[0] == asked[1] == asked[2]
-        shared = tmp_path / "shared.csv"
-        shared.write_text("system,pool,ssid\nSYSA,0045,A0\nSYSB,0045,A0\n")
-        paths[0].write_text("".join(days).replace("SYSA", "SYSB"))
-        collect([paths[0]], archive)
-        assert [each.in_use for each in site(archive, members=shared, workers=1).pools] == [5]
-        shutil.rmtree(archive)
+    paths = [tmp_path / f"{k}.xml" for k in range(2)]
+    for path, text in zip(paths, {"apart": apart, "days": days}.get(files, days[::-1]), strict=True):
+        path.write_text(text)
+    found = read(paths)
+    assert set(found.devices["pool_aliases"]) == set(found.supply["aliases"]) == {5}
+    assert MOST_IN_USE in found.notes and not [note for note in found.notes if "give the IOQ" in note]
+    archive = tmp_path / "archive"
+    for path in paths:
+        collect([path], archive)
+    asked = [site(source, workers=1).to_dict()["pools"] for source in (whole, paths, archive)]
+    assert asked[0] == asked[1] == asked[2]
+    shared = tmp_path / "shared.csv"
+    shared.write_text("system,pool,ssid\nSYSA,0045,A0\nSYSB,0045,A0\n")
+    paths[0].write_text("".join(days).replace("SYSA", "SYSB"))
+    collect([paths[0]], archive)
+    assert [each.in_use for each in site(archive, members=shared, workers=1).pools] == [5]
 
 
 def test_a_volume_with_static_pav_has_aliases_of_its_own_and_no_pool() -> None:

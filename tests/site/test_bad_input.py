@@ -196,6 +196,7 @@ def test_what_was_read_with_notes_says_them(days: Measured) -> None:
     assert "as told" in site_growth(replace(days, notes=("as told",)), GIVEN, horizon=MONTH).notes
 
 
+@pytest.mark.long
 def test_no_date_follows_from_a_trend_that_is_uncertain_by_more_than_all_of_the_load() -> None:
     """Of 20 flat days, 10 of 150 series had a date, by trends such as 80 to 520 % a year."""
     noise = np.random.default_rng(77).standard_normal((150, 220))

@@ -413,7 +413,8 @@ def test_the_answer_says_when_the_season_is_highest_and_lowest() -> None:
     assert trend.low < 0.2 / (1 + 0.2 * 799 / YEAR) < trend.high
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("count", [20, 100])
 def test_thirteen_months_show_a_season_beside_the_trend(count: int) -> None:
     """Sought from two years on only, ranges of the level held its truth in 25 to 49 %, three to five times as wide."""
     known = make(SEED, series=count, season=0.2, shifts=0.0)
@@ -435,7 +436,8 @@ def test_a_level_shift_by_half_leaves_the_intervals_honest(size: float) -> None:
     assert 0.82 <= share_held(values, (1 + size) * level[:, -1]) <= 0.97
 
 
-@pytest.mark.parametrize("ago", [150, pytest.param(80, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("ago", [150, 80])
 def test_growth_that_stopped_is_held(ago: int) -> None:
     """Doubling in a year, then nothing: a line through all of it held the level after 180 days in one of a hundred."""
     values, level = plain(60, 300, 1.0)
@@ -537,6 +539,7 @@ def test_a_trend_that_changed_is_named_with_day_and_former_trend(count: int) -> 
     assert min(np.mean(days), np.mean(trends)) >= (0.8 if count > 6 else 0.6)
 
 
+@pytest.mark.long
 def test_changes_of_many_trends_are_counted_in_the_words_of_the_answer() -> None:
     notes = [note for note in stopped(14).notes if "trend" in note]
     assert sum(note.startswith("The trend of LOAD") for note in notes) == 5

@@ -32,7 +32,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_volume_that_two_systems_have_is_missing_where_it_cannot_be_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], shared: bool

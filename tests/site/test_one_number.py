@@ -133,15 +133,23 @@ def test_devices_are_those_of_the_interval_that_is_answered() -> None:
     assert sum("1 of 2 intervals lack rows of some volumes" in note for note in found.notes) == 2
 
 
-def test_a_pool_or_volume_is_asked_for_by_the_name_that_a_site_gives_it() -> None:
+def two_systems() -> pl.DataFrame:
     pooled = pl.when(pl.col("device") != "5203").then("pool")
-    both = pl.concat(
+    return pl.concat(
         hours((rate, 4)).with_columns(system=pl.lit(name), pool=pooled)
         for name, rate in (("SYS1", 500.0), ("SYS2", 700.0))
     )
+
+
+def test_a_pool_of_a_system_that_is_not_there_is_refused_with_those_that_are() -> None:
+    with pytest.raises(InputError, match="expected one of SYS1, SYS2"):
+        planner.aliases(two_systems(), pool="SYS3/P1")
+
+
+@pytest.mark.long
+def test_a_pool_or_volume_is_asked_for_by_the_name_that_a_site_gives_it() -> None:
+    both = two_systems()
     for row in site(both, workers=1).pools:
         named = {"pool": row.name} if row.kind == "pool" else {"device": row.name}
         found = planner.aliases(both, **named)
         assert (found.recommended, found.range) == (row.needed, (row.needed_low, row.needed_high)), row.name
-    with pytest.raises(InputError, match="expected one of SYS1, SYS2"):
-        planner.aliases(both, pool="SYS3/P1")

@@ -384,6 +384,7 @@ def test_what_is_too_quiet_to_matter_is_not_short() -> None:
     assert site(idle).pools[0].volumes == 2  # as `planner aliases` counts them
 
 
+@pytest.mark.long
 def test_an_interval_too_quiet_to_matter_does_not_decide_where_another_does() -> None:
     """As it is not the worst, nor that of `planner.aliases`."""
     head = "start,interval_s,device,io_rate,service_ms,queued"
@@ -468,6 +469,7 @@ def test_a_pool_in_two_files_is_one_pool_everywhere(tmp_path: Path) -> None:
             assert one.recommended == planner.aliases(whole, interval=which).recommended
 
 
+@pytest.mark.long
 def test_the_busiest_hour_of_equals_is_that_of_the_worst_interval() -> None:
     """Two days need as many: the busier interval is the worst, in table, text and hours."""
     rows = [f"2026-03-0{day}T{hour:02}:00,3600,P,V{k},2,{200 + (day == 4)},1.6,.9"

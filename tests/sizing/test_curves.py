@@ -360,6 +360,7 @@ def test_after_growth_no_end_of_a_response_is_far_below_its_service_time(numbers
     assert ends[0] == pytest.approx(ends[1], rel=0.02)
 
 
+@pytest.mark.long
 def test_rates_that_base_and_aliases_cannot_serve_grow_without_a_warning() -> None:
     """Of rates alone the response with the aliases in use is without bound: what a model moves of it is not known."""
     found = planner.aliases(rate="755/s", service="1.3ms", growth=0.3)
@@ -367,6 +368,7 @@ def test_rates_that_base_and_aliases_cannot_serve_grow_without_a_warning() -> No
     assert math.isinf(found.response.value[0]) and math.isfinite(found.response.value[-1])
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("growth", [1e-9, 0.01, 0.2])
 def test_a_measurement_that_misses_the_target_misses_it_with_more_demand(growth: float) -> None:
     """The low end fell by the alias that only the measurement asks for."""
@@ -389,6 +391,7 @@ BURSTY_POOLS = (  # rate [1/s], service [ms] and queue of each volume; aliases i
 )  # fmt: skip
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("rate", "service", "queued", "aliases", "inflation", "gap"), BURSTY_POOLS)
 def test_a_bursty_pool_needs_no_fewer_with_more_demand_and_no_more_with_less(
     rate: list[float], service: list[float], queued: list[float], aliases: int, inflation: float, gap: float
@@ -764,6 +767,7 @@ def test_bands_of_the_table_and_the_range_of_the_count_say_the_same(run: Run, gr
     assert (answer.response.low <= limit / (1 - 1e-11))[counts >= found.low].all()
 
 
+@pytest.mark.long
 def test_the_error_of_the_model_and_of_its_calibration_widens_the_bands_of_bursty_pools() -> None:
     run = of_listing([300.0, 200.0, 100.0], [1.3, 0.4, 0.011])
     exact, off, open_ = (
@@ -804,6 +808,7 @@ def test_requesters_with_even_service_times_lie_within_the_bands(people: int, th
         assert 0.98 * found.answer.response.low[aliases] <= response <= found.answer.response.high[aliases]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("queued", "aliases"), [(0.1, 4), (9.0, 3)])
 def test_bands_where_the_bases_do_not_carry_their_volumes(queued: float, aliases: int) -> None:
     """Of open arrivals the queue has no end there; of requesters, whom nothing tells from them, it has one.

@@ -53,7 +53,9 @@ def drawn(seed: int) -> tuple[pl.DataFrame, float]:
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(
+    "seed", [*range(16), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(16, 40))]
+)
 def test_an_answer_agrees_with_its_rows_and_the_devices(seed: int) -> None:
     frame, growth = drawn(seed)
     found = asked(frame, growth)
@@ -101,6 +103,7 @@ def test_no_more_is_served_than_arrives() -> None:
     assert found.rows.io_rate.max() == pytest.approx(3432.0)
 
 
+@pytest.mark.long
 def test_a_pool_in_use_keeps_to_its_devices() -> None:
     """What the model missed of the rate with 4 aliases was multiplied onto all counts: 49 in service on 38 devices."""
     rows = [

@@ -56,6 +56,7 @@ def needed(requesters: float) -> int:
     return int(np.argmax(met)) + 1
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("requesters", [4.0, 12.0, np.inf])
 def test_the_demand_that_was_measured_is_found(requesters: float) -> None:
     """Count and range from one row against the solution of the demand that made it."""
@@ -80,6 +81,7 @@ def test_requesters_reproduce_what_was_measured() -> None:
             assert part.population / rate == pytest.approx(part.think_time + service + queue / rate)
 
 
+@pytest.mark.long
 def test_longer_queues_are_bursty() -> None:
     """Three times the queue of Poisson arrivals at the same rates: no requesters wait so long."""
     run = measured(np.inf, times=3.0)
@@ -99,6 +101,7 @@ def test_bursts_of_open_arrivals_are_within_the_bands() -> None:
     assert answer.response.low[-1] <= run.mean_service.value
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("times", [3.0, 10.0, 30.0])
 def test_the_rate_of_bursts_lies_between_open_arrivals_and_requesters(times: float) -> None:
     """Requesters that wait no more send at most response over service times as much: half of it, in logarithms."""
@@ -112,6 +115,7 @@ def test_the_rate_of_bursts_lies_between_open_arrivals_and_requesters(times: flo
     assert (answer.rate.high[ALIASES:] >= (1 - 1e-9) * rise[ALIASES:] ** 2 * run.total_rate.value).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("requesters", "times"), [(12.0, 1.0), (np.inf, 3.0)])
 def test_a_wait_with_fewer_aliases_is_off_by_a_share_of_its_change(requesters: float, times: float) -> None:
     """Steady or bursty: three tenths of the logarithms, and nothing at the aliases that were measured."""
@@ -125,6 +129,7 @@ def test_a_wait_with_fewer_aliases_is_off_by_a_share_of_its_change(requesters: f
     assert answer.response.high[ALIASES] == pytest.approx(answer.response.value[ALIASES], rel=0.05)
 
 
+@pytest.mark.long
 def test_a_measurement_is_read_as_if_alone() -> None:
     """Other measurements, of more classes and longer queues, change nothing."""
     runs = [measured(4.0), measured(np.inf, 4), measured(12.0, times=3.0)]
@@ -137,6 +142,7 @@ def test_queues_too_long_to_solve_are_not_tried() -> None:
     assert at_own_rates([measured(np.inf, times=1000.0)], MODEL) == [()]
 
 
+@pytest.mark.long
 def test_a_volume_beyond_its_base_and_all_aliases_is_no_open_demand() -> None:
     """Two devices cannot carry 2.09: the row was its throughput, and more aliases never bring less of it."""
     rate, service, queue = (

@@ -514,6 +514,7 @@ def test_half_of_the_volumes_are_too_few_to_answer_an_interval() -> None:
     ]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("in_use", "said"), [(1, True), (3, False), (4, False)])
 def test_volumes_gain_by_more_aliases_only(in_use: int, said: bool) -> None:
     answer = planner.aliases("data/hyperpav/pool-0-aliases.listing", kind="pool")

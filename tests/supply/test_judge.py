@@ -68,7 +68,7 @@ def test_fewer_free_never_need_fewer() -> None:
     assert any("took the last alias" in note for note in answers[-1].notes)
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize(("aliases", "tries", "records"), [(4, 5000, 30), (8, 5000, 30), (8, 40_000, 1)])
 def test_more_fails_never_need_fewer(aliases: int, tries: int, records: int) -> None:
     """The same tries and water marks each time; where tries exist, one alias at least is needed."""

@@ -31,7 +31,7 @@ def shares(seeds: range) -> list[float]:
     return [sum(each) / len(found) for each in zip(*found, strict=True)]
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("aliases", [4, 16])
 def test_one_long_record_leaves_open_what_its_minutes_decide(aliases: int) -> None:
     """Six are needed: 2.5 % of the tries fail with five, .7 % with six."""

@@ -272,7 +272,7 @@ pages_per_transfer = 5
 """
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("few", [False, True])
 def test_several_groups_that_write_are_the_closed_network_beside_their_own_writes(
     few: bool, monkeypatch: pytest.MonkeyPatch

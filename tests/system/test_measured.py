@@ -79,7 +79,7 @@ LISTINGS = [
 ]
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("listing", LISTINGS)
 def test_the_model_of_a_measurement_gives_the_measurement_back(listing: str) -> None:
     """The rate of the listing, but for four digits of the think time; pool-0 once had 6,189/s of 5,889/s."""
@@ -88,7 +88,7 @@ def test_the_model_of_a_measurement_gives_the_measurement_back(listing: str) -> 
     assert model.solve(from_measurements(path)).found.io_rate.value == pytest.approx(rate, rel=2e-4)
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("listing", LISTINGS)
 def test_the_measurement_lies_in_the_ranges_of_its_model(listing: str) -> None:
     """Rate, response (service and queue over rate) and queue of a volume; pool-8 once had a queue of .23 of .92."""
@@ -105,7 +105,7 @@ def test_the_measurement_lies_in_the_ranges_of_its_model(listing: str) -> None:
         assert volume[key].value == pytest.approx(value, rel=0.05, abs=0.05)
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("listing", LISTINGS)
 def test_requesters_of_a_measurement_by_littles_law(listing: str) -> None:
     """Requesters over rate are think time, response and no more than one gap of an I/O that waited."""
@@ -119,7 +119,7 @@ def test_requesters_of_a_measurement_by_littles_law(listing: str) -> None:
     assert -1e-9 <= rest <= station.numbers["redrive_time"] * 1.001
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "listing", ["522A-0-aliases", "522A-1-alias", "522A-2-aliases", "pool-8-aliases", "pool-16-aliases"]
 )

@@ -181,13 +181,11 @@ def guest_frame_budget(
     Raises
     ------
     InputError
-        A number outside its domain, different numbers of sizes and guests, or more instantiated pages than fit in the
-        segments.
+        A number outside its domain, unequal numbers of sizes and guests, or more instantiated pages than segments hold.
 
     Notes
     -----
-    ``guests x storage x instantiated`` pages; two frames for each of their segments. IBM, "XIV Concurrent
-    I/O".
+    ``guests x storage x instantiated`` pages, two frames for each of their segments. IBM, "XIV Concurrent I/O".
 
     >>> budget = guest_frame_budget(guests=20, guest_storage="88GB", instantiated=0.7, real_storage="1024GB")
     >>> round(budget.overcommit, 3)

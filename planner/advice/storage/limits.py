@@ -50,9 +50,8 @@ class StorageBudget:
 
     Notes
     -----
-    An in-use segment takes ``2 + resident pages`` frames; a PTRM data space holds ``4 GB / 8 KB`` PGMBKs; where
-    PGMBKs must be below the 2 GB line, each takes two frames there. IBM, "Improved Real Storage
-    Scalability" (z/VM 5.3).
+    An in-use segment takes ``2 + resident pages`` frames, a PTRM data space holds ``4 GB / 8 KB`` PGMBKs; a PGMBK that
+    must be below the 2 GB line takes two frames there. IBM, "Improved Real Storage Scalability" (z/VM 5.3).
 
     Examples
     --------

@@ -203,8 +203,7 @@ def storage_usage(
     Raises
     ------
     InputError
-        No listing, no PTRM data space in a listing, an unknown release, several listings without
-        different times, or resident pages without real storage.
+        No listing, no PTRM data space in one, equal times, an unknown release, or resident pages without real storage.
 
     Examples
     --------

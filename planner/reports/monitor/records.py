@@ -47,7 +47,7 @@ class Chunk:
 
 
 def is_monwrite(head: bytes) -> bool:
-    """Tell by its first bytes whether a file begins with a control record and a page of records."""
+    """Whether a file begins with a control record and a page of records."""
     first = elements(head[:PAGE])
     if len(head) < PAGE + HEADER or not len(first):
         return False
@@ -56,18 +56,18 @@ def is_monwrite(head: bytes) -> bool:
 
 
 def is_capture(head: bytes) -> bool:
-    """Tell by its first bytes whether a file begins with a control element and a record."""
+    """Whether a file begins with a control element and a record."""
     return len(elements(head[:ELEMENT], 0)) > 0 and is_header(head[ELEMENT : ELEMENT + HEADER])
 
 
 def is_monitor(head: bytes) -> bool:
-    """Tell by its first bytes whether a file is monitor data, or was before it was cut or transferred as text."""
+    """Whether a file is monitor data, or was before it was cut or transferred as text, by its first bytes."""
     damaged = len(head) > FIRST and head[FIRST] in b"\xe2\xc5SE" and head[:FIRST].count(0) > FIRST // 2
     return is_monwrite(head) or is_capture(head) or damaged
 
 
 def is_header(header: bytes) -> bool:
-    """Tell whether bytes can be the header of a record."""
+    """Whether bytes can be the header of a record."""
     sized = len(header) >= HEADER and HEADER <= int.from_bytes(header[:2], "big") <= PAGE
     return sized and not any(header[2:4]) and header[4] <= HIGHEST_DOMAIN
 
@@ -75,7 +75,7 @@ def is_header(header: bytes) -> bool:
 def elements(block: bytes, first: int = FIRST, most: int = 2**30) -> ElementTable:
     """Elements from a byte on, those before the first that is neither sample nor event; none if one is absurd.
 
-    Each run has room for a record, and at most so many bytes: the storage of the monitor is smaller.
+    Each run has room for a record, and at most `most` bytes: the storage of the monitor is smaller.
     """
     table = np.frombuffer(block[first:], _ELEMENT, max(len(block) - first, 0) // ELEMENT)
     other = (table["flag"] != SAMPLE) & (table["flag"] != EVENT)

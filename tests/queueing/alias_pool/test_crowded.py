@@ -82,6 +82,7 @@ RESTLESS = {
 """Two volumes that take rate from each other from pass to pass; no chain is small enough."""
 
 
+@pytest.mark.long
 def test_a_pool_whose_iteration_never_settles_has_an_answer_at_every_count() -> None:
     found = solve_pools(np.arange(18.0, 47.0, 4.0), **RESTLESS)
     assert found.converged.all()

@@ -59,9 +59,8 @@ def busy_given_total(elements: PoolElements, state: State, given: GivenTotal) ->
     if not balanced.any():
         return given.busy_share
     count = elements.volumes[..., None]
-    tries, pickups = (
-        (count * each).sum(axis=1, keepdims=True) for each in (state.tries_given, state.picks_given)
-    )
+    own = np.array([state.tries_given, state.picks_given])
+    tries, pickups = (count * own).sum(axis=-2, keepdims=True)
     ends, total = state.ends_given[:, None], np.arange(tries.shape[-1])
     others_try = np.maximum(tries - state.tries_given, 0.0)
     others_try[..., -1] = 0.0
@@ -100,8 +99,7 @@ def waiting_and_held(
     a smaller D; if all volumes are closed, the others' tries grow with their thinking requesters.
     """
     volumes, total = elements.volumes[..., None], np.arange(flows.pool_tries.shape[-1])
-    count = np.maximum(volumes, 1.0)
-    queue, held = parts.waiting / count, parts.held / count
+    queue, held = parts.waiting, parts.held
     if volumes.shape[1] == 1 or not meet.any():  # all volumes equal, or none interact
         return queue, held
     bounded = np.asarray(elements.closed.all(axis=-1))[:, None, None]
@@ -129,17 +127,18 @@ def waiting_and_held(
     longer = np.maximum(ratio(over_volumes(longer) - longer, others_pick), 0.0)
     fewer = ratio(np.maximum(waits - 1.0, 0.0), waits)
     shorter = others_pick * fewer * (1.0 + longer) / (1.0 + longer * fewer)
-    present = held + queue
     think_rate = np.where(elements.closed, elements.trusted / elements.think_time, 0.0)[..., None]
-    others = over_volumes(present) - present
-    more = np.minimum(np.maximum(1.0 + given.beside - present, 0.0), others)
-    think_rate_of_others = ratio(over_volumes(think_rate * present) - think_rate * present, others)
-    think_rate_of_others = np.where(bounded, think_rate_of_others, 0.0)
-    by_distribution = (1.0 - elements.trusted[..., None]) * flows.tries
-    fall = np.zeros_like(by_distribution)
-    fall[..., 1:] = np.maximum(by_distribution[..., :-1] - by_distribution[..., 1:], 0.0)
     others_try = np.maximum(tries - flows.tries, 0.0)
-    others_try += more * (think_rate_of_others + over_volumes(fall) - fall)
+    if elements.closed.any():
+        present = held + queue
+        others = over_volumes(present) - present
+        more = np.minimum(np.maximum(1.0 + given.beside - present, 0.0), others)
+        think_rate_of_others = ratio(over_volumes(think_rate * present) - think_rate * present, others)
+        think_rate_of_others = np.where(bounded, think_rate_of_others, 0.0)
+        by_distribution = (1.0 - elements.trusted[..., None]) * flows.tries
+        fall = np.zeros_like(by_distribution)
+        fall[..., 1:] = np.maximum(by_distribution[..., :-1] - by_distribution[..., 1:], 0.0)
+        others_try += more * (think_rate_of_others + over_volumes(fall) - fall)
     at_busy = ratio(parts.held - parts.held_idle, parts.held)
     own = at_busy * flows.ends_beside * np.minimum(given.beside * (1.0 - parts.alias_share), 1.0)
     tries_seen, picks_seen, tries_held, picks_held = seen(
@@ -159,7 +158,7 @@ def waiting_and_held(
         (flows.tries, np.where(rising, think_rate, 0.0), queue),
         each + ratio(ends, waits),
         np.zeros_like(queue),
-        given.known[:, None] & (volumes > 0.0) & (waits > 0.0),
+        given.known[:, None] & (waits > 0.0),
     )
     waiting = np.minimum(waiting, elements.most_of_one[..., None] - 1.0)
     picks = np.where(bounded, picks_held, pickups)
@@ -173,7 +172,7 @@ def waiting_and_held(
         (np.where(below, flows.tries, 0.0), np.where(below & rising, think_rate, 0.0), held),
         end_rate,
         waiting * ratio(ends, waits),
-        given.known[:, None] & (volumes > 0.0) & (holds > 0.0),
+        given.known[:, None] & (holds > 0.0),
     )
     return waiting, holding
 

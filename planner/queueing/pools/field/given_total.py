@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
@@ -55,19 +54,20 @@ def volume_distribution(
         )
     )
     beyond = np.arange(size)[:, None, None]
-    per_rise, per_leave = 1.0 / rises, np.where(beyond <= last, 1.0 / leaves, 0.0)
-    below = np.where(beyond[:-1] < last, falls[1:] * per_rise[:-1], 1.0)  # nothing above the last d
-    idle_to_busy, steps = np.empty_like(rises), np.ones_like(rises)
-    idle_to_busy[-1] = idles[-1] * per_leave[-1]
+    per_leave = np.where(beyond <= last, 1.0 / leaves, 0.0)
+    below = np.where(
+        beyond[:-1] < last, np.maximum(falls[1:] / rises[:-1], TINY), 1.0
+    )  # nothing above the last d
+    scale = per_leave[1:] * ends[1:] / rises[:-1]
+    ended, passed_on = scale * idles[1:], scale * rises[1:]
+    # Steps are busy[d] / busy[d+1]; of the flow down to d, a share is of volumes with an idle base.
+    steps, share = np.ones_like(rises), np.zeros_like(rises)
     for d in range(size - 2, -1, -1):
-        from_idle = idle_to_busy[d + 1] * ends[d + 1]
-        step = steps[d]
-        np.multiply(from_idle, per_rise[d], out=step)
-        step += below[d]
-        np.maximum(step, TINY, out=step)
-        from_idle /= step
-        from_idle += idles[d]
-        np.multiply(from_idle, per_leave[d], out=idle_to_busy[d])
+        from_idle = passed_on[d] * share[d + 1]
+        from_idle += ended[d]
+        np.add(from_idle, below[d], out=steps[d])
+        np.divide(from_idle, steps[d], out=share[d])
+    idle_to_busy = (idles + rises * share) * per_leave
     log_busy = np.cumsum(np.log(steps[::-1]), axis=0)[::-1]
     log_busy = np.where(beyond <= last, log_busy - log_busy.max(axis=0), -np.inf)
     log_busy, idle_to_busy = (
@@ -131,20 +131,20 @@ def whole_power(values: NDArray[np.complex128], exponent: Array) -> NDArray[np.c
         values = values * values
 
 
-def of_the_others(elements: PoolElements, log_distribution: Array, log_tilt: Array, totals: int) -> Array:
+def of_the_others(
+    elements: PoolElements, log_distribution: Array, log_tilt: Array, distributions: Array, totals: int
+) -> Array:
     """Distribution of the sum of all volumes except one of class k, times the middle tilt, from 1 - size to totals - 1.
 
-    Shape (elements, classes, size + totals - 1); 0 where rounding hides it.
+    Shape (elements, classes, size + totals - 1); 0 where rounding hides it. `distributions` are the tilted ones.
     """
     size, classes = log_distribution.shape[-1], elements.volumes.shape[-1]
     points = int(FAST[np.searchsorted(FAST, totals + size + totals // 2)])
-    distributions = tilted(log_distribution, log_tilt)
     whole_distribution = distributions.sum(axis=-1, keepdims=True)
     transform = np.fft.rfft(distributions / whole_distribution, points)
-    count = elements.volumes[:, None]
-    less = whole_power(transform, np.broadcast_to(np.maximum(count - 1.0, 0.0), transform.shape[:-1]))
-    whole = np.where(count[..., None] > 0.0, less * transform, 1.0)
+    less = whole_power(transform, elements.volumes[:, None] - 1.0)
     if classes > 1:  # product of all before and all after
+        whole = less * transform
         less[:, :, 1:] *= np.cumprod(whole[:, :, :-1], axis=2)
         less[:, :, :-1] *= np.cumprod(whole[:, :, :0:-1], axis=2)[:, :, ::-1]
     distribution = np.fft.irfft(less, points)[..., :totals]
@@ -172,8 +172,9 @@ def _joined(
         float(log_distribution.shape[-1])
     )
     log_sum = exponent.max(axis=-1) + np.log(whole_distribution[..., 0])  # of f(d) x^d
-    count = np.where(elements.volumes > 0.0, elements.volumes, 0.0)[:, None]
-    every = (count * log_sum).sum(axis=-1, keepdims=True) - log_sum  # all except one of class k
+    every = (elements.volumes[:, None] * log_sum).sum(
+        axis=-1, keepdims=True
+    ) - log_sum  # all except one of class k
     logs = np.log(np.maximum(distribution, TINY)) + every[..., None]
     middle = tilts // 2
     logs -= (log_tilt - log_tilt[:, middle : middle + 1])[:, :, None, None] * np.arange(
@@ -216,37 +217,40 @@ def given_total(
     log_busy, idle_to_busy = volume_distribution(elements, state, *arrivals, idle_ends)
     log_distribution = log_busy + np.log1p(idle_to_busy)
     log_tilt = fitted_tilts(elements, state, log_distribution)
-    others = of_the_others(elements, log_distribution, log_tilt, totals)
-    own = tilted(log_busy, log_tilt[:, log_tilt.shape[-1] // 2, None])[:, 0]
+    distributions = tilted(log_distribution, log_tilt)
+    others = of_the_others(elements, log_distribution, log_tilt, distributions, totals)
+    own = distributions[:, log_tilt.shape[-1] // 2] / (1.0 + idle_to_busy)
     idle, beyond = own * idle_to_busy, np.arange(float(size))
-    rest = np.array(sliding_window_view(others, size, axis=-1)[..., ::-1], order="C")  # others at D - d
+    rest = others.take(np.arange(totals)[:, None] + np.arange(size - 1, -1, -1), axis=-1)  # at D - d
     wanted = [idle, idle * beyond, idle * arrivals[0], idle * idle_ends, own, own * beyond, own * arrivals[1]]
-    wanted += [wanted[-1] * beyond, own * beyond * np.maximum(beyond - 1.0, 0.0)]
-    sums = (rest @ np.stack(wanted, axis=-1)).transpose(3, 0, 1, 2)
-    per_idle, per_busy = ratio(1.0, sums[0]), ratio(1.0, sums[4])
-    both = sums[0] + sums[4]
-    known = ((both > 0.0) | (elements.volumes[..., None] == 0.0)).all(axis=1)
-    distribution = np.exp(log_busy) * (1.0 + idle_to_busy)
-    longer = (elements.most_of_one > size) & (elements.volumes > 0.0)
+    wanted += [wanted[-1] * beyond, wanted[-2] * np.maximum(beyond - 1.0, 0.0)]
+    idles, *by_idle, busies, beyond_busy, arrivals_busy, arrivals_beside, beside = (
+        rest @ np.stack(wanted, axis=-1)
+    ).transpose(3, 0, 1, 2)
+    per_busy, both = ratio(1.0, busies), idles + busies
+    beyond_idle, arrivals_idle, ends_idle = by_idle * ratio(1.0, idles)
+    distribution = np.exp(log_distribution)
     rest *= own[:, :, None]
     waits, holds = elements.waits_and_holds(totals)
     return GivenTotal(
         busy=rest,
         per_busy=per_busy,
-        busy_share=ratio(sums[4], both),
-        beyond_idle=sums[1] * per_idle,
-        beyond_busy=sums[5] * per_busy,
-        arrivals_idle=sums[2] * per_idle,
-        arrivals_busy=sums[6] * per_busy,
-        beside=ratio(sums[8], sums[5]),
-        arrivals_beside=ratio(sums[7], sums[5]),
-        ends_idle=sums[3] * per_idle,
-        never_idle=sums[0] <= 0.0,
-        known=_around_the_mean(known, state.mean_total),
+        busy_share=ratio(busies, both),
+        beyond_idle=beyond_idle,
+        beyond_busy=beyond_busy * per_busy,
+        arrivals_idle=arrivals_idle,
+        arrivals_busy=arrivals_busy * per_busy,
+        beside=ratio(beside, beyond_busy),
+        arrivals_beside=ratio(arrivals_beside, beyond_busy),
+        ends_idle=ends_idle,
+        never_idle=idles <= 0.0,
+        known=_around_the_mean((both > 0.0).all(axis=1), state.mean_total),
         waits=waits,
         holds=holds,
         log_tilt=log_tilt,
-        tail=np.where(longer, distribution[..., -1] / distribution.sum(axis=-1), 0.0).max(axis=-1),
+        tail=(
+            np.where(elements.most_of_one > size, distribution[..., -1] / distribution.sum(axis=-1), 0.0)
+        ).max(axis=-1),
     )
 
 
@@ -261,54 +265,49 @@ def _around_the_mean(known: Flags, mean: Array) -> Flags:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """The I/Os that no base holds, given D; per class, shape (elements, classes, D)."""
+    """The I/Os of one volume that no base holds, given D; shape (elements, classes, D)."""
 
-    held: Array  # I/Os of a class on aliases [1]
-    held_idle: Array  # I/Os of a class on aliases while the base is idle [1]
-    waiting: Array  # Waiting I/Os of a class [1]
+    held: Array  # I/Os on aliases [1]
+    held_idle: Array  # I/Os on aliases while the base is idle [1]
+    waiting: Array  # Waiting I/Os [1]
     alias_share: Array  # Share on aliases among those at busy-base volumes [1]
-    at_busy: Array  # I/Os of all classes at busy-base volumes, shape (elements, D) [1]
+    at_busy: Array  # I/Os of the pool at busy-base volumes, shape (elements, D) [1]
 
 
 def split(elements: PoolElements, state: State, given: GivenTotal, busy: Array) -> Split:
-    """Split D over the classes, on aliases and waiting, by their balances once these are known.
+    """Split D over the volumes, on aliases and waiting, by their balances once these are known.
 
     Before that, and for volumes that do not interact, the distributions give the split.
     """
     count, total = elements.volumes[..., None], np.arange(float(busy.shape[-1]))
-    waits, holds = given.waits, given.holds
-    idle, at_busy = count * (1.0 - busy) * given.beyond_idle, count * busy * given.beyond_busy
-    idle, at_busy = np.array([idle, at_busy]) * ratio(total, (idle + at_busy).sum(axis=1), 1.0)[:, None]
-    share = np.minimum(ratio(waits, at_busy.sum(axis=1)), 1.0 - CLOSE)[:, None]
-    meet = state.meet(elements)
-    held, waiting = (
-        _normalized(np.where(_some(count * balance, whole, meet), count * balance, by_distribution), whole)
-        for balance, by_distribution, whole in (
-            (state.held_given, idle + at_busy * (1.0 - share), holds),
-            (state.queue_given, at_busy * share, waits),
-        )
+    whole = np.array([given.holds, given.waits])
+
+    def pool(values: Array) -> Array:
+        return np.asarray((count * values).sum(axis=-2))
+
+    def normalized(values: Array, whole: Array) -> Array:
+        """Scale values so that those of all volumes sum to `whole`."""
+        return np.asarray(values * ratio(whole, pool(values))[..., None, :])
+
+    idle, at_busy = (1.0 - busy) * given.beyond_idle, busy * given.beyond_busy
+    idle, at_busy = np.array([idle, at_busy]) * ratio(total, pool(idle + at_busy), 1.0)[:, None]
+    waits = at_busy * np.minimum(ratio(given.waits, pool(at_busy)), 1.0 - CLOSE)[:, None]
+    balances = np.array([state.held_given, state.queue_given])
+    computed = 1e-3  # with a smaller share of the pool's I/Os balances have not been computed
+    known = state.meet(elements)[:, None] & (pool(balances) > computed * whole)
+    held, waiting = normalized(
+        np.where(known[..., None, :], balances, np.array([idle + at_busy - waits, waits])), whole
     )
     little = 0.02  # smallest share of a class's aliases at busy bases, and of its waiting I/Os to keep
     idle = np.minimum(idle, (1.0 - little) * held)
     trusted = elements.trusted[..., None]
     change = trusted + (1.0 - trusted) * ratio(at_busy, held - idle + waiting, 1.0)
-    held, waiting = _normalized(idle + (held - idle) * change, holds), _normalized(waiting * change, waits)
-    room = count * (elements.population[..., None] - 1.0) * busy - (held - idle)  # for waiting I/Os
+    held, waiting = normalized(np.array([idle + (held - idle) * change, waiting * change]), whole)
+    room = (elements.population[..., None] - 1.0) * busy - (held - idle)  # for waiting I/Os
     room = np.where(elements.closed[..., None], np.maximum(room, little * waiting), np.inf)
-    waiting = _normalized(np.minimum(waiting, room), waits)
+    waiting = normalized(np.minimum(waiting, room), given.waits)
     at_busy = held - idle + waiting
-    return Split(held, idle, waiting, ratio(held - idle, at_busy, 1.0), at_busy.sum(axis=1))
-
-
-def _some(values: Array, whole: Array, meet: Flags) -> Flags:
-    """Where the balances of classes are known, shape (elements, 1, D)."""
-    known = 1e-3  # with a smaller share of the pool's I/Os they have not been computed
-    return np.asarray(meet[:, None] & (values.sum(axis=1) > known * whole))[:, None]
-
-
-def _normalized(values: Array, whole: Array) -> Array:
-    """Scale values so that they sum to `whole` over the classes."""
-    return np.asarray(values * ratio(whole, values.sum(axis=1))[:, None])
+    return Split(held, idle, waiting, ratio(held - idle, at_busy, 1.0), pool(at_busy))
 
 
 def own_queue_empty(alias_share: Array, at_busy: Array, waiting: Array, size: int) -> Array:

@@ -1,7 +1,7 @@
 """Any pools: a mean field around D, the I/Os of the pool that no base holds, for many pools and counts at once.
 
-Given D, min(D, A) aliases are busy and (D - A)+ I/Os wait. In each pool the following have to agree; each follows from
-the others:
+Given D, min(D, A) aliases are busy and (D - A)+ I/Os wait. In each pool, of at least one volume of each class, the
+following have to agree; each follows from the others:
 
 1. The distribution of one volume, ``f(b, d)``: whether its base is busy, and the number of I/Os beyond the base.
 2. The volumes given D: ``P(b, d | D) ~ f(b, d) R(D - d)``, R the distribution of the sum of all other d (1 and 2:
@@ -215,15 +215,13 @@ def _flows(
     Distributions give the rate per base without a queue, alias, or thinking requester; balances give their numbers. A
     mean queue q is nonempty with probability ``q / (1 + more)``, `more` in proportion to q as if it were geometric.
     """
-    alias_ends, base_ends, idles = (
-        np.einsum("ekij,ekij->eki", given.busy, each) * given.per_busy for each in rates
-    )
     beyond = np.arange(float(given.busy.shape[-1]))
-    beside = np.einsum("ekij,ekij->eki", given.busy, beyond * rates[1]) * given.per_busy
+    alias_ends, base_ends, idles, beside = (
+        np.einsum("ekij,ekij->eki", given.busy, each) * given.per_busy for each in (*rates, beyond * rates[1])
+    )
     beside = ratio(beside, given.beyond_busy, base_ends)
-    count, closed = np.maximum(elements.volumes[..., None], 1.0), elements.closed[..., None]
-    think_time, others = elements.think_time[..., None], elements.population[..., None] - 1.0
-    idle, held, queue = 1.0 - busy, parts.held / count, parts.waiting / count
+    closed, think_time = elements.closed[..., None], elements.think_time[..., None]
+    others, idle, held, queue = elements.population[..., None] - 1.0, 1.0 - busy, parts.held, parts.waiting
 
     queue_by_distribution = busy * given.beyond_busy * (1.0 - parts.alias_share)
     longer = ratio(beside * queue_by_distribution, busy * (base_ends - idles), 1.0) - 1.0
@@ -232,22 +230,22 @@ def _flows(
     pickups = np.minimum(beside * queued, busy * base_ends)
     idles = ratio(busy * base_ends - pickups, busy, idles)
 
-    thinks = np.maximum(others * busy - (held - parts.held_idle / count) - queue, 0.0)
+    thinks = np.maximum(others * busy - (held - parts.held_idle) - queue, 0.0)
     by_balance = np.where(closed & (given.arrivals_busy > 0.0), thinks / think_time, 0.0)
     tries_by_distribution = busy * given.arrivals_busy
     trusted = np.where(closed, elements.trusted[..., None], 0.0)
     tries = tries_by_distribution + trusted * (by_balance - tries_by_distribution)
     arrivals_beside = given.arrivals_beside * ratio(tries, tries_by_distribution, 1.0)
-    held_idle = ratio(parts.held_idle / count, idle, given.beyond_idle)
+    held_idle = ratio(parts.held_idle, idle, given.beyond_idle)
     arrivals = np.where(closed, np.maximum(others + 1.0 - held_idle, 0.0) / think_time, given.arrivals_idle)
     held_by_distribution = idle * given.beyond_idle + busy * given.beyond_busy * parts.alias_share
     end_rate = ratio(
         idle * given.ends_idle + busy * alias_ends, held_by_distribution, 1.0 / elements.service[..., None]
     )
     ends = held * end_rate
-    whole = [(elements.volumes[..., None] * each).sum(axis=1) for each in (tries, pickups, ends)]
+    whole = (elements.volumes[..., None] * np.array([tries, pickups, ends])).sum(axis=-2)
     # While a base is idle, the aliases that its volume does not hold belong to others.
-    holds = parts.held.sum(axis=1)[:, None]
+    holds = given.holds[:, None]
     elsewhere = ratio(whole[2][:, None] - ends, holds - held, end_rate)
     held_idle = np.minimum(held_idle, holds)
     ends_idle = held_idle * end_rate + (holds - held_idle) * elsewhere
@@ -266,7 +264,6 @@ def _averages(
 
     Aliases serve tries less fails and what they pick up, each with the service time given D.
     """
-    count = np.maximum(elements.volumes, 1.0)
     total = np.arange(float(distribution.shape[-1]))
     full = total >= elements.aliases[:, None]
     part = parts.waiting / np.maximum(total - elements.aliases[:, None], 1.0)[:, None]
@@ -277,19 +274,18 @@ def _averages(
     tries, fails, base_pickups, alias_pickups, unhindered, held, waiting, ended, in_use = (
         by_total * distribution[:, None]
     ).sum(axis=-1)
-    alias_pickups = alias_pickups / count
     # Each I/O that failed is picked up once, by base or alias.
     scale = ratio(fails, base_pickups + alias_pickups, 1.0)
     base_pickups, alias_pickups = scale * base_pickups, scale * alias_pickups
     throughput = np.where(elements.closed, unhindered + tries, elements.arrival_rate)
-    each = ratio(held / count, ended, elements.service)
+    each = ratio(held, ended, elements.service)
     gap = elements.redrive_time[:, None]
     served = tries - fails + alias_pickups
     outcome = Outcome(
         throughput=throughput,
         tries=tries,
         fails=fails,
-        queue=waiting / count,
+        queue=waiting,
         base_pickups=base_pickups,
         alias_pickups=alias_pickups,
         base_in_service=in_use - gap * base_pickups,
@@ -308,7 +304,7 @@ def _averages(
     following = replace(
         state,
         passes=state.passes + 1,
-        nobody_waits=((state.passes == 1) | state.nobody_waits)
+        nobody_waits=((state.passes + 1 == FOLLOWED) | state.nobody_waits)
         & (in_all < np.where(state.nobody_waits, somebody, nobody)),
         answer=answer,
         change=change,
@@ -336,10 +332,10 @@ def _steered(state: State, found: State, *, turns: float = 0.25, creeps: float =
     axes = (1, 2)
     kept = ratio((found.change * state.change).sum(axis=axes), np.square(state.change).sum(axis=axes))
     swings, slow = kept < -turns, (kept > creeps) & (state.gain < 1.0)
-    factor = np.where((swings | slow) & (state.passes >= soon), 1.0 / (1.0 - np.clip(kept, -2.0, 0.5)), 1.0)
-    gain = np.clip(
-        factor * state.gain, np.where(state.again, CREEPING, CAREFUL), np.where(state.again, CAREFUL, 1.0)
-    )
+    factor = 1.0 / (1.0 - np.minimum(np.maximum(kept, -2.0), 0.5))
+    gain = np.where((swings | slow) & (state.passes >= soon), factor, 1.0) * state.gain
+    least, most = np.where(state.again, [[CREEPING], [CAREFUL]], [[CAREFUL], [1.0]])
+    gain = np.minimum(np.maximum(gain, least), most)
     # Occasionally the numbers from balances are extrapolated to their limit: successive changes shrink by a constant
     # factor.
     every, far, late = 8, 0.95, 13
@@ -389,13 +385,8 @@ def _seen_by_volume(
 
 def _edges(elements: PoolElements, given: GivenTotal, distribution: Array) -> tuple[Array, Flags]:
     """Probability of the largest D if more are possible, and whether rounding hides D that matter."""
-    size = distribution.shape[-1]
-    at = np.arange(size)
-    last = np.where(given.known, at, 0).max(axis=-1)
-    first = np.where(given.known, at, size).min(axis=-1)
-    rows = np.arange(distribution.shape[0])
-    top, low = distribution[rows, last], distribution[rows, np.minimum(first, size - 1)]
-    ended = last >= elements.most_beyond
-    edge = np.where(ended | (last < size - 1), 0.0, top)
-    hidden = ((last < size - 1) & ~ended & (top > CUT)) | ((first > 0) & (low > CUT))
-    return edge, hidden
+    rows, largest = np.arange(distribution.shape[0]), distribution.shape[-1] - 1
+    first, last = given.known.argmax(axis=-1), largest - given.known[:, ::-1].argmax(axis=-1)
+    low, top = distribution[rows, first], np.where(last < elements.most_beyond, distribution[rows, last], 0.0)
+    hidden = ((last < largest) & (top > CUT)) | ((first > 0) & (low > CUT))
+    return np.where(last < largest, 0.0, top), hidden
