@@ -73,7 +73,7 @@ def search(state: SeriesState) -> None:
     active = np.arange(len(state.values))
     for number in range(2 * ROUNDS):
         part = state.pick(active)
-        for _ in range(1 if number else 2):
+        for _ in range(2):  # as often as the other kind of line is, or that would seem likelier
             refine(part, solved_coarsely(part))
         choose(part, "form", range(3))  # of noise: in proportion to load, to the level only, of one size
         other = of_kind(part, ~part.compounds)
