@@ -57,15 +57,6 @@ def test_an_alias_for_every_requester_but_the_first_leaves_no_queue(method):
     np.testing.assert_allclose(np.diff(pool.free_aliases), 40.0, rtol=1e-10)
 
 
-def test_volumes_of_which_hardly_an_io_waits_serve_as_with_an_alias_for_every_requester_but_the_first():
-    pool = alias_pool(
-        [24, 26], volumes=[4, 2, 2], population=[4, 5, 4], think_time=[1.3, 4.4, 0.046], service_time=1.0,
-        inflation=0.16,
-    )  # fmt: skip
-    assert 0.0 < pool.pool_queue_length[0] < 1e-8
-    np.testing.assert_allclose(pool.throughput[0], pool.throughput[1], rtol=1e-7)
-
-
 @pytest.mark.parametrize(("aliases", "published"), [(0, 755.0), (2, 1619.0)], ids=["no alias", "two aliases"])
 def test_published_volume_within_three_percent(aliases, published):
     pool = alias_pool(aliases, volumes=1, **PUBLISHED)

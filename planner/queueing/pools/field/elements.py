@@ -27,10 +27,8 @@ CAREFUL: Final = 0.3
 for `FIRST_PASSES` 46 have no answer, 88 if the second attempt takes full steps."""
 CREEPING: Final = 0.1
 """Smallest relaxation factor after a failure."""
-FOLLOWED: Final = 1
+FOLLOWED: Final = 2
 """First passes, which use only the distributions of volumes, since flows are not known yet."""
-MOST_WAIT: Final = 0.9
-"""Largest share of waiting I/Os with which an iteration begins."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,15 +180,6 @@ def offered_load(elements: PoolElements) -> Array:
     return np.where(elements.closed, closed, elements.arrival_rate * elements.service)
 
 
-def share_waiting(elements: PoolElements) -> Array:
-    """Share of the I/Os beyond the bases that wait if D is logistic, as large as without waiting; 0 if ample."""
-    load = offered_load(elements)
-    mean, variance = map(elements.over_volumes, (load**2 / (1.0 + load), load**2))
-    scale = np.sqrt(3.0 * variance) / np.pi
-    waits = scale * np.logaddexp(0.0, np.maximum((mean - elements.aliases) / scale, -100.0)) / mean
-    return np.where(elements.ample, 0.0, np.minimum(waits, MOST_WAIT))
-
-
 def far_above(mean: Array, variance: Array) -> Array:
     """Quantile of a gamma distribution with exceedance probability 1e-9: Wilson and Hilferty (1931) [1].
 
@@ -243,9 +232,11 @@ class State(ArrayFields):
     def first(cls, elements: PoolElements, size: Size, *, again: bool = False) -> State:
         """Initial state of every element; `again` after a failure, with smaller steps."""
         count, classes = elements.volumes.shape
-        beyond = np.arange(float(size.beyond))
-        end_rate = 1.0 / (elements.service[..., None] * (1.0 + elements.inflation[:, None, None] * beyond))
-        waits = np.where(beyond > 0.0, share_waiting(elements)[:, None, None], 0.0)
+        beyond, end_rate = np.arange(float(size.beyond)), 1.0 / elements.service[..., None]
+        # Some of the I/Os beyond the base wait, except with ample aliases, where the distribution is known.
+        ample = elements.ample[:, None, None]
+        picks = np.where(ample | (beyond == 0.0), 0.0, 0.3)
+        end_rate = end_rate / (1.0 + np.where(ample, elements.inflation[:, None, None] * beyond, 0.0))
         # Flows and waiting I/Os given D are not known yet.
         given = {
             item.name: np.zeros((count, classes, size.totals))
@@ -268,9 +259,9 @@ class State(ArrayFields):
             least_total=np.zeros(count),
             largest_total=most,
             log_tilt=np.zeros((count, size.tilts)),
-            alias_ends=(1.0 - waits) * beyond * end_rate,
-            base_picks=waits * end_rate,
-            base_idles=(1.0 - waits) * end_rate,
+            alias_ends=np.where(ample, 1.0, 0.7) * beyond * end_rate,
+            base_picks=picks * end_rate,
+            base_idles=(1.0 - picks) * end_rate,
             **given,
         )
 

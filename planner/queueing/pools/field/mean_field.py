@@ -304,7 +304,7 @@ def _averages(
     following = replace(
         state,
         passes=state.passes + 1,
-        nobody_waits=((state.passes + 1 == FOLLOWED) | state.nobody_waits)
+        nobody_waits=((state.passes == 1) | state.nobody_waits)
         & (in_all < np.where(state.nobody_waits, somebody, nobody)),
         answer=answer,
         change=change,
