@@ -211,15 +211,6 @@ def report(
         raise typer.Exit(found.exit_code)
 
 
-SPANS: Final = {
-    "d": 1.0,
-    "day": 1.0,
-    "w": 7.0,
-    "week": 7.0,
-    "month": 365.25 / 12,
-    "y": 365.25,
-    "year": 365.25,
-}
 _RATE: Final = re.compile(r"\s*(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*%\s*/\s*year\s*", re.ASCII)
 _EVENT: Final = re.compile(r"\s*(?P<day>\S+?)\s*:\s*(?P<number>[+-](?:\d+(?:\.\d*)?|\.\d+))\s*%\s*", re.ASCII)
 _SPAN: Final = re.compile(r"\s*(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>[a-z]+?)s?\s*", re.ASCII)
@@ -264,9 +255,11 @@ def parse_horizon(text: str) -> int:
     (1826, 400)
     """
     from planner.site.growth.dates import FARTHEST
+    from planner.site.growth.model import MONTH, YEAR
 
+    spans = {"d": 1.0, "day": 1.0, "w": 7.0, "week": 7.0, "month": MONTH, "y": YEAR, "year": YEAR}
     match = _SPAN.fullmatch(text)
-    days = float(match["number"]) * SPANS[match["unit"]] if match and match["unit"] in SPANS else 0.0
+    days = float(match["number"]) * spans.get(match["unit"], 0.0) if match else 0.0
     if not 1 <= days <= FARTHEST:
         raise InputError(
             "horizon", text, "a time from a day to 100 years, such as 5years, 18months or 400days"

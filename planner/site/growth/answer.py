@@ -30,7 +30,7 @@ from planner.site.growth.dates import (
     TrendChange,
 )
 from planner.site.growth.draws import TrendDraws
-from planner.site.growth.model import YEAR
+from planner.site.growth.model import MONTH, YEAR
 from planner.site.series import WEEKDAYS, Daily, SeriesLabel
 from planner.sizing.gaps import Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import ends, given, is_number, percent, readable
@@ -389,7 +389,7 @@ def notes_on_wandering(limits: Sequence[Limit]) -> list[str]:
     return _of_some(found, words, "wanders beside its line", "wander beside their lines")
 
 
-def notes_on_percents(limits: Sequence[Limit], month: float = YEAR / 12) -> list[str]:
+def notes_on_percents(limits: Sequence[Limit]) -> list[str]:
     """Where it matters to the date by more than a month that a load may grow by percent."""
 
     def words(name: str, it: Limit) -> str:
@@ -401,7 +401,7 @@ def notes_on_percents(limits: Sequence[Limit], month: float = YEAR / 12) -> list
 
     def apart(it: Limit) -> bool:
         straight, by_percent = (day or date.max for day in it.by_kind)
-        return abs((straight - by_percent).days) > month
+        return abs((straight - by_percent).days) > MONTH
 
     found = [
         (each.grows.name, each) for each in loads(limits) if DOUBTFUL <= each.compounds < 1 and apart(each)

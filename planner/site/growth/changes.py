@@ -46,6 +46,12 @@ def solved_coarsely(state: SeriesState) -> list[Solved]:
     return [solve(model, phi) for phi in PHIS[COARSE]]
 
 
+def refine_coarsely(state: SeriesState, times: int) -> None:
+    """Linearize anew about the likeliest estimate under some of the correlations, so many times."""
+    for _ in range(times):
+        refine(state, solved_coarsely(state))
+
+
 def choose(state: SeriesState, name: str, values: Sequence[float]) -> None:
     """Take for one of its arrays the value of each series that the measurements are likeliest under."""
     evidence = []
@@ -62,8 +68,7 @@ def of_kind(state: SeriesState, compounds: Flags) -> SeriesState:
     part = state.pick(these)
     part.compounds = ~part.compounds
     part.growth = np.minimum(part.growth, FASTEST)
-    for _ in range(2):
-        refine(part, solved_coarsely(part))
+    refine_coarsely(part, 2)
     other.put(these, part)
     return other
 
@@ -73,8 +78,7 @@ def search(state: SeriesState) -> None:
     active = np.arange(len(state.values))
     for number in range(2 * ROUNDS):
         part = state.pick(active)
-        for _ in range(2):  # as often as the other kind of line is, or that would seem likelier
-            refine(part, solved_coarsely(part))
+        refine_coarsely(part, 2)  # as often as the other kind of line is, or that would seem likelier
         choose(part, "form", range(3))  # of noise: in proportion to load, to the level only, of one size
         other = of_kind(part, ~part.compounds)
         better = np.flatnonzero(evidence_of(other) > evidence_of(part))
@@ -85,8 +89,7 @@ def search(state: SeriesState) -> None:
         if active.size == 0:
             break
     choose(state, "spread", SPREADS)
-    for _ in range(3):  # linearizations after the last step was found
-        refine(state, solved_coarsely(state))
+    refine_coarsely(state, 3)
 
 
 def extend(state: SeriesState) -> Flags:
@@ -170,8 +173,7 @@ def wanderers(state: SeriesState, least: float = -3.0) -> tuple[Integers, Series
     """
     rival = state.pick(np.arange(len(state.values)))
     rival.steps, rival.jump = [[] for _ in rival.steps], np.zeros_like(rival.jump)
-    for _ in range(2):
-        refine(rival, solved_coarsely(rival))
+    refine_coarsely(rival, 2)
     found, bare = wandered(state), wandered(rival)
     changed = np.flatnonzero(log_sum(found) > log_sum(bare))
     rival.put(changed, state.pick(changed))
@@ -183,8 +185,7 @@ def wanderers(state: SeriesState, least: float = -3.0) -> tuple[Integers, Series
         return these, rival, found[0]
     for _ in range(2):
         rival.wandering = np.array(WANDERINGS)[np.argmax(found, axis=0)]
-        for _ in range(2):
-            refine(rival, solved_coarsely(rival))
+        refine_coarsely(rival, 2)
         found = wandered(rival)
     rival.chance = np.exp(found - log_sum(found)).T
     steady = state.pick(these)

@@ -13,7 +13,7 @@ import numpy as np
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import column
-from planner.results import Array, Integers
+from planner.results import Array, Flags, Integers
 from planner.site.growth.draws import FARTHEST_EXPONENT, LIKELIER, TrendDraws, fit_days, short_fit
 from planner.site.growth.model import TINY, TWO_YEARS, YEAR
 from planner.site.series import Daily, SeriesLabel
@@ -410,7 +410,7 @@ def _dates(
     and on that day at the latest where today's need is above the limit.
     """
     weekday = (fit.last + daily.first.weekday()) % 7
-    found = np.full((len(ENDS) + 2, len(goals)), NEVER)
+    found, passed = np.full((len(ENDS) + 2, len(goals)), NEVER), []
     loads = np.array([tuple(goal.load) for goal in goals]).T
     needed = np.array([bool(goal.needs) for goal in goals])
     own = np.where(needed[:, None], future.own / np.where(needed, now, 1.0)[:, None], 1.0)
@@ -421,10 +421,21 @@ def _dates(
             past = passed_days(fit, k, limit[k], int((daily.first.weekday() + fit.first[k]) % 7))
             days[k] = np.where(np.isfinite(past), past, fit.last[k] if needed[k] else days[k])
         found[row] = quantiles(days, ENDS[row : row + 1])[0]
-        for k, compounds in enumerate(fit.compounds if row == 1 and future.fit is fit else ()):
-            for at, kind in enumerate((~compounds, compounds)):
-                found[3 + at, k] = quantiles(days[k : k + 1, kind], (0.5,))[0, 0] if kind.any() else NEVER
+        passed.append(days)
+    if future.fit is fit:
+        _, middle, _ = passed
+        found[len(ENDS) :] = [medians_of(middle, kind) for kind in (~fit.compounds, fit.compounds)]
     return found
+
+
+def medians_of(days: Array, these: Flags) -> Array:
+    """Median of some draws of each series, both (series, draws); inf where it has none of them."""
+    return np.array(
+        [
+            quantiles(each[None, some], (0.5,))[0, 0] if some.any() else NEVER
+            for each, some in zip(days, these, strict=True)
+        ]
+    )
 
 
 def _verdict(limit: float, now: float, few: bool, day: float) -> Verdict | None:

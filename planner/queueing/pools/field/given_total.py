@@ -55,9 +55,8 @@ def volume_distribution(
     )
     beyond = np.arange(size)[:, None, None]
     per_leave = np.where(beyond <= last, 1.0 / leaves, 0.0)
-    below = np.where(
-        beyond[:-1] < last, np.maximum(falls[1:] / rises[:-1], TINY), 1.0
-    )  # nothing above the last d
+    # Nothing is above the last d.
+    below = np.where(beyond[:-1] < last, np.maximum(falls[1:] / rises[:-1], TINY), 1.0)
     scale = per_leave[1:] * ends[1:] / rises[:-1]
     ended, passed_on = scale * idles[1:], scale * rises[1:]
     # Steps are busy[d] / busy[d+1]; of the flow down to d, a share is of volumes with an idle base.
@@ -172,9 +171,8 @@ def _joined(
         float(log_distribution.shape[-1])
     )
     log_sum = exponent.max(axis=-1) + np.log(whole_distribution[..., 0])  # of f(d) x^d
-    every = (elements.volumes[:, None] * log_sum).sum(
-        axis=-1, keepdims=True
-    ) - log_sum  # all except one of class k
+    # Of all volumes except one of class k.
+    every = (elements.volumes[:, None] * log_sum).sum(axis=-1, keepdims=True) - log_sum
     logs = np.log(np.maximum(distribution, TINY)) + every[..., None]
     middle = tilts // 2
     logs -= (log_tilt - log_tilt[:, middle : middle + 1])[:, :, None, None] * np.arange(
@@ -230,6 +228,7 @@ def given_total(
     per_busy, both = ratio(1.0, busies), idles + busies
     beyond_idle, arrivals_idle, ends_idle = by_idle * ratio(1.0, idles)
     distribution = np.exp(log_distribution)
+    last = distribution[..., -1] / distribution.sum(axis=-1)
     rest *= own[:, :, None]
     waits, holds = elements.waits_and_holds(totals)
     return GivenTotal(
@@ -248,9 +247,7 @@ def given_total(
         waits=waits,
         holds=holds,
         log_tilt=log_tilt,
-        tail=(
-            np.where(elements.most_of_one > size, distribution[..., -1] / distribution.sum(axis=-1), 0.0)
-        ).max(axis=-1),
+        tail=np.where(elements.most_of_one > size, last, 0.0).max(axis=-1),
     )
 
 
