@@ -159,17 +159,15 @@ def _tables(devices: pl.DataFrame, notes: list[str]) -> Iterator[tuple[str, Mapp
         return
     alike: dict[tuple[str, int], list[Run]] = {}
     problems: dict[str, list[str]] = {}
-    for group, each in over_time(rows_of(mean.lazy(), groups), groups):
-        run = each if isinstance(each, str) else each.runs[-1]
+    for of, each in over_time(rows_of(mean.lazy(), groups), groups):
+        found, used = each if isinstance(each, str) else each.runs[-1], "Left out"
         if isinstance(each, RunsOverTime) and each.load[-1] > 0:
-            name = group.name if group.kind != VOLUME else "unpooled"
-            known = run if isinstance(run, Run) else _without_queue(each)
-            alike.setdefault((name, int(each.in_use[-1])), []).append(known)
             used = "Rate and service time are used, the queue is not"
-        else:
-            used = "Left out"
-        if not isinstance(run, Run | None):
-            problems.setdefault(used, []).append(f"{group.pool} ({run})")
+            name = of.name if of.kind != VOLUME else "unpooled"
+            run = found if isinstance(found, Run) else _without_queue(each)
+            alike.setdefault((name, int(each.in_use[-1])), []).append(run)
+        if not isinstance(found, Run | None):
+            problems.setdefault(used, []).append(f"{of.pool} ({found})")
     notes += (f"{used}: {listed(those, 3, 400)}." for used, those in problems.items())
     device_model = DeviceModel.from_model(DEFAULT_MODEL)
     for (group, aliases), runs in alike.items():

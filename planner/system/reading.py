@@ -287,8 +287,8 @@ def find(system: System, text: str, argument: str = "settings") -> tuple[Selecte
 
     A name may hold any signs: the longest of the file counts.
     """
-    names = "|".join(map(re.escape, sorted({e.name for e in system.entries}, key=len, reverse=True)))
-    pattern = rf"\s*((?P<table>\w+)(\[(?P<name>{names}|.*?)\])?\.(?P<key>\w+))\s*(=(?P<value>.*))?"
+    longest = "|".join(map(re.escape, sorted({e.name for e in system.entries}, key=len, reverse=True)))
+    pattern = rf"\s*((?P<table>\w+)(\[(?P<name>{longest}|.*?)\])?\.(?P<key>\w+))\s*(=(?P<value>.*))?"
     match = re.fullmatch(pattern, text, re.DOTALL)
     if match is None:
         raise InputError(argument, text, EXAMPLE)
