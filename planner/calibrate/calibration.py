@@ -37,7 +37,6 @@ SHOWN: Final = (
     column("off by_sigma", "sigma", "off by", 1, of="off_by"),
 )  # fmt: skip
 
-KNOWN: Final = "Model error {}; intervals hold 90 %."
 ASSUMED: Final = (
     "Model error {} is assumed: no figure is left to show it. If it is larger, intervals hold 90 % no longer."
 )
@@ -148,7 +147,8 @@ class Calibration(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the tables do not say."""
-        lines = [(ASSUMED if self.error_assumed else KNOWN).format(percent(self.model_error))]
+        known = ASSUMED if self.error_assumed else "Model error {}; intervals hold 90 %."
+        lines = [known.format(percent(self.model_error))]
         unknown = [each.parameter.key for each in self.estimates.values() if each.status == "not determined"]
         if unknown:
             lines.append(
