@@ -88,7 +88,8 @@ class FitQuality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     `runs` lists every measurement; `model_error` is the relative error to expect of a prediction; `outliers` names the
     runs left out; `saturated`: all devices were busy in every run and the requesters are unknown, so that the demand
-    has no upper bound; `degrees_of_freedom` are those of `model_error`, None where that is at its floor or was given.
+    has no upper bound; `degrees_of_freedom` are those of `model_error`, None where that is at its floor or was given;
+    `error_assumed` where no figure is left to show it.
     """
 
     runs: tuple[ComparedRun, ...]
@@ -96,6 +97,7 @@ class FitQuality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     outliers: tuple[str, ...] = ()
     saturated: bool = False
     degrees_of_freedom: float | None = None
+    error_assumed: bool | None = None
 
     def __post_init__(self) -> None:
         """Refuse impossible errors."""

@@ -152,7 +152,7 @@ def span(
     argument: str = "over",
 ) -> tuple[float, ...]:  # fmt: skip
     """Read KEY=first:last:step, both ends included; the step of whole numbers defaults to 1; errors name `argument`."""
-    _, sign, value = text.partition("=")
+    _, sign, value = text.rpartition("=")
     parts = [part.strip() for part in value.split(":")]
     if not sign or len(parts) not in ({2, 3} if whole else {3}):
         raise InputError(argument, text, expected)

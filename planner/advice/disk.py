@@ -62,11 +62,15 @@ class Setting:
         return np.minimum(at.rate, at.channel_bound)
 
     def rate(self, kind: str, mode: Mode, ratios: Sequence[float], path: DiskPath) -> Interval:
-        """Transactions with their 90 % interval, at most the limit of the channel, shape (ratios,) [1/s]."""
+        """Transactions with their 90 % interval, at most the limit of the channel, shape (ratios,) [1/s].
+
+        A rate above the limit keeps its relative error: the model of the channel is no better.
+        """
         numbers = {"requesters": self.requesters, "processors": self.processors, "disks": self.disks}
         scenarios = [{"mode": mode, "hit_ratio": float(ratio), **numbers} for ratio in ratios]
         found = interval("rate", library.read_model(f"disk-{self.workload}-{kind}"), scenarios)
         carried = self.solve(path, mode, ratios).channel_bound
+        found = found * np.minimum(carried / found.value, 1.0)
         return Interval(*(np.minimum(end, carried) for end in found))
 
 

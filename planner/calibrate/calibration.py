@@ -37,6 +37,10 @@ SHOWN: Final = (
     column("off by_sigma", "sigma", "off by", 1, of="off_by"),
 )  # fmt: skip
 
+ASSUMED: Final = (
+    "Model error {} is assumed: no figure is left to show it. If it is larger, intervals hold 90 % no longer."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -101,6 +105,11 @@ class Calibration(Answer):
         """Names of the runs that were left out."""
         return ()
 
+    @property
+    def error_assumed(self) -> bool:
+        """Whether as good as no figure is left to show the model error."""
+        return self.degrees_left < 0.5  # noqa: PLR2004
+
     def value(self, key: str) -> float:
         """Fitted value of a parameter."""
         return self.estimates[key].value
@@ -138,10 +147,8 @@ class Calibration(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the tables do not say."""
-        error, sure = f"Model error {percent(self.model_error)}", "intervals hold 90 %"
-        lines = [f"{error}; {sure}."]
-        if self.degrees_left < 0.5:  # noqa: PLR2004 - as good as none
-            lines = [f"{error} is assumed: no figure is left to show it. If it is larger, {sure} no longer."]
+        known = ASSUMED if self.error_assumed else "Model error {}; intervals hold 90 %."
+        lines = [known.format(percent(self.model_error))]
         unknown = [each.parameter.key for each in self.estimates.values() if each.status == "not determined"]
         if unknown:
             lines.append(

@@ -93,7 +93,10 @@ def _model(
     return library.Model(
         kind=kind, title=title or ", ".join(path.stem for path in files), population=population, parameters=parameters,
         source=tuple(library.ModelSource(file=_shelf_name(path), sha256=library.sha256(path)) for path in files),
-        fit=library.FitQuality(runs=runs, model_error=rounded(found.model_error), degrees_of_freedom=degrees),
+        fit=library.FitQuality(
+            runs=runs, model_error=rounded(found.model_error), degrees_of_freedom=degrees,
+            error_assumed=found.error_assumed or None,
+        ),
         validity=dict(validity),
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -11,7 +12,7 @@ import numpy as np
 from planner.calibrate.calibration import Estimate, Fit, Outlier, correlations, given, known_parameters
 from planner.calibrate.error_bar import PROBABILITY
 from planner.calibrate.least_squares import with_likely_error
-from planner.calibrate.posterior import PosteriorSample, posterior_sample
+from planner.calibrate.posterior import PosteriorSample, posterior_sample, quantiles
 from planner.calibrate.problem import (
     KEYS,
     PARAMETERS,
@@ -230,7 +231,27 @@ def _estimates(
         )
         found[key] = Estimate(parameter, values[key], values[key] * error, status, float(start[k]), low,
             high)  # fmt: skip
+    alone = found["service_time"]
+    if posterior is not None and alone.status != "fixed" and found["inflation"].low is None:
+        high = max(alone.high or math.inf, _without_inflation(best, posterior))
+        found["service_time"] = replace(alone, high=high)
     return found
+
+
+def _without_inflation(best: Solution, posterior: PosteriorSample) -> float:
+    """Upper end of the service time of a lone I/O [s], 90 %, where nothing inflates what was measured.
+
+    The figures determine service x (1 + inflation x others); the prior of inflation alone keeps it from none.
+    """
+    one, other = (best.problem.free.index(KEYS.index(key)) for key in ("service_time", "inflation"))
+    slope = min(max(-best.covariance[one, other] / best.covariance[other, other], 0.0), 0.99)
+    others = slope / (1 - slope) / best.values["inflation"]
+    alone, inflation = (
+        posterior.values[:, KEYS.index("service_time")],
+        posterior.values[:, KEYS.index("inflation")],
+    )
+    (high,) = quantiles(alone * (1 + inflation * others), posterior.weights, [(1 + PROBABILITY) / 2])
+    return float(high)
 
 
 def _status(best: Solution, k: int) -> Status:
@@ -250,6 +271,7 @@ def _interval(
     parameter = PARAMETERS[KEYS.index(key)]
     think, tried = key == "think_time", solutions[:POPULATIONS_NEAR]
     vague = status != "fitted"
-    short = (vague or (think and saturated(solutions[0]))) and at_bound_as_well(tried, key, parameter.low)
+    near_zero = key == "inflation" or (think and saturated(solutions[0]))  # of priors that exclude it
+    short = (vague or near_zero) and at_bound_as_well(tried, key, parameter.low)
     long = (think and more) or (vague and at_bound_as_well(tried, key, parameter.high))
     return None if short else low, None if long else high

@@ -65,12 +65,15 @@ class TransactionPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DiskPerformance(Result):
-    """Transactions of a path, one element per scenario; `rate_alone` is the rate of one requester."""
+    """Transactions of a path, one element per scenario; `rate_alone` is the rate of one requester.
+
+    `wait_time` is what the processors leave of requesters over rate (Little's law).
+    """
 
     rate: Array = quantity("transactions", "1/s")
     cp_time: Array = quantity("CP time per transaction", "s")
     virtual_time: Array = quantity("virtual time per transaction", "s")
-    wait_time: Array = quantity("disk wait of one requester", "s")
+    wait_time: Array = quantity("wait for disk and channel, their queues with it", "s")
     bytes_moved: Array = quantity("moved through the channel per transaction", "bytes")
     rate_alone: Array = quantity("transactions of one requester", "1/s")
     processor_bound: Array = quantity("bound of the processors", "1/s")
@@ -217,13 +220,17 @@ class DiskPath:
         rows, servers = demands.reshape(-1, 1 + disks), [processors, *[1] * disks]
         step = max(1, AT_ONCE // ((requesters + 1) * (1 + disks + processors)))  # scenarios
         parts = (rows[k : k + step] for k in range(0, len(rows), step))
-        solved = [queueing.mva(part, requesters, servers=servers).throughput[:, -1] for part in parts]
-        together = np.concatenate(solved).reshape(demands.shape[:-1])
+        solved = [queueing.mva(part, requesters, servers=servers) for part in parts]
+        together, computing = (
+            np.concatenate(each).reshape(alone.shape)
+            for each in zip(*((s.throughput[:, -1], s.residence_time[:, -1, 0]) for s in solved), strict=True)
+        )
+        rate = alone if requesters == 1 else np.minimum(together, channel)
         return DiskPerformance(
-            rate=alone if requesters == 1 else np.minimum(together, channel),
+            rate=rate,
             cp_time=cp,
             virtual_time=virtual,
-            wait_time=wait,
+            wait_time=wait if requesters == 1 else np.maximum(requesters / rate - computing, wait),
             bytes_moved=moved,
             rate_alone=alone,
             processor_bound=processors / work,

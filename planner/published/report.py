@@ -225,7 +225,9 @@ def published_model(
     if runs is not None:
         fit = structs.replace(fit, runs=tuple(runs))
     if model_error is not None:
-        fit = structs.replace(fit, model_error=library.rounded(model_error), degrees_of_freedom=None)
+        fit = structs.replace(
+            fit, model_error=library.rounded(model_error), degrees_of_freedom=None, error_assumed=None
+        )
     return structs.replace(model, environment=dict(environment), fit=fit, validity=within)
 
 

@@ -102,7 +102,7 @@ def whatif(
     found = [parse_range(asked, text) for text in ranges]
     if not found:
         raise InputError("ranges", None, "what varies, as guests.count=10:40:2")
-    fixed = {place for text in settings for place in find(asked, text.partition("=")[0]).places}
+    fixed = {place for text in settings for place in find(asked, text)[0].places}
     vary(((each.label, place) for each in found for place in each.places), fixed)
     return over(asked, found)
 

@@ -23,11 +23,12 @@ from planner.measurements import Run, from_numbers
 from planner.measurements.choose import MEAN, VOLUME, at_interval, groups_of, refuse_several, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
-from planner.render.text import counted
+from planner.render import safe
+from planner.render.text import counted, listed
 from planner.sizing.need import with_time_for_gap
 from planner.sizing.volumes import means
 from planner.system.schema import TABLES, TomlTable, one_of
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, readable
 
 TEMPLATES: Final = ("xiv", "hyperpav", "minimal")
 
@@ -58,7 +59,7 @@ def template(name: str) -> str:
     if name not in TEMPLATES:
         raise InputError("template", name, one_of(name, TEMPLATES))
     (_, comment), *tables = (pair for part in _templates()[name] for pair in part.items())
-    return written(comment, tables)
+    return written([comment], tables)
 
 
 def _templates() -> dict[str, Any]:
@@ -66,9 +67,14 @@ def _templates() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("templates.toml").read_text("utf-8"), parse_float=str)
 
 
-def written(comment: str, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+def written(comments: Sequence[str], tables: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     """TOML with the meaning of each key beside it; a value of None becomes a line to fill in."""
-    parts = [textwrap.fill(comment, 100, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)]
+    parts = [
+        textwrap.fill(
+            safe.line(each), 100, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
+        )
+        for each in comments
+    ]
     for table, keys in tables:
         declared = TABLES[table]
         head = f"[[{table}]]" if declared.many else f"[{table}]"
@@ -84,7 +90,7 @@ def written(comment: str, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> st
 
 def to_fill_in(table: str, keys: Sequence[str]) -> str:
     """A table in comments, its keys with their meaning."""
-    lines = written("to fill in", [(table, dict.fromkeys(keys))]).splitlines()[2:]
+    lines = written([], [(table, dict.fromkeys(keys))]).splitlines()
     return "\n".join(line if line.startswith("#") else f"# {line}" for line in lines)
 
 
@@ -101,7 +107,8 @@ def from_measurements(source: Data, system: str | None = None) -> str:
 
     Volumes and pools are read as `planner aliases` reads them, by the same model: service time of a lone I/O, inflation
     and redrive gap, and the steady demand that it prefers, requesters with a think time or I/Os that come at random.
-    Where guests wait for these, `think_time_ms` in place of `io_rate` says so.
+    Where guests wait for these, `think_time_ms` in place of `io_rate` says so. Where a measurement contradicts
+    itself or the model, a comment says what was used in its place.
     Storage, processors and paging are not in a table of devices: they stand in the file as comments to fill in.
 
     Parameters
@@ -126,44 +133,60 @@ def from_measurements(source: Data, system: str | None = None) -> str:
     measured = measurements.read(source, system=system)
     rows = measured.devices
     refuse_several(rows["system"].unique())
-    tables = list(_tables(rows))
+    notes = list(measured.notes)
+    tables = list(_tables(rows, notes))
     if not tables:
         raise measured.without("at least one base or volume with an I/O rate and a service time")
     name = system or next((each for each in rows["system"].to_list() if each), "measured system")
     sources = ", ".join(sorted({each for each in rows["source"].to_list() if each}))
     head = {"name": name, **({"source": sources} if sources else {})}
-    text = written(
+    about = (
         f"{name} as measured, its I/Os by the demand that `planner aliases` prefers; what else fits stands there. "
-        "Service times are those of an I/O that is alone on its volume. Commented tables are to fill in.",
-        [("system", head), *tables],
+        "Service times are those of an I/O that is alone on its volume. Commented tables are to fill in."
     )
+    text = written([about, *notes], [("system", head), *tables])
     missing = "\n\n".join(to_fill_in(table, keys) for table, keys in _templates()["missing"].items())
     return f"{text}\n{missing}\n"
 
 
-def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Pools, volumes and the guests that stand for their I/Os: means over intervals, with the aliases of the last."""
+def _tables(devices: pl.DataFrame, notes: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Pools, volumes and the guests that stand for their I/Os: means over intervals, with the aliases of the last.
+
+    What contradicts itself or the model, and what was used in its place, is added to `notes`.
+    """
     mean = at_interval(devices, MEAN)
     if not (groups := groups_of(mean.lazy())):
         return
     alike: dict[tuple[str, int], list[Run]] = {}
-    for _, each in over_time(rows_of(mean.lazy(), groups), groups):
+    problems: dict[str, list[str]] = {}
+    for of, each in over_time(rows_of(mean.lazy(), groups), groups):
+        found, used = each if isinstance(each, str) else each.runs[-1], "Left out"
         if isinstance(each, RunsOverTime) and each.load[-1] > 0:
-            name = each.group.name if each.group.kind != VOLUME else "unpooled"
-            run = each.runs[-1]
-            alike.setdefault((name, int(each.in_use[-1])), []).append(
-                run if isinstance(run, Run) else _without_queue(each)
-            )
+            used = "Rate and service time are used, the queue is not"
+            name = of.name if of.kind != VOLUME else "unpooled"
+            run = found if isinstance(found, Run) else _without_queue(each)
+            alike.setdefault((name, int(each.in_use[-1])), []).append(run)
+        if not isinstance(found, Run | None):
+            problems.setdefault(used, []).append(f"{of.pool} ({found})")
+    notes += (f"{used}: {listed(those, 3, 400)}." for used, those in problems.items())
     device_model = DeviceModel.from_model(DEFAULT_MODEL)
     for (group, aliases), runs in alike.items():
         pooled, count = runs[0].pool, sum(run.bases for run in runs)
         run = runs[0] if pooled else _mean_volume(runs)
         # As `planner aliases` reads it, by the same model.
         ((demand, *_),) = candidates_of_pools([run], own := with_time_for_gap(device_model, (run,)))
+        name = group if pooled or not aliases else f"{group} with {counted(aliases, 'alias', 'aliases')}"
+        if not run.queue_known:
+            notes.append(f"Without a queue of all of {name}, its I/Os are taken to come at random.")
+        elif not demand.fits:
+            queue, off = readable(float(run.total_queue.value)), "less" if demand.queue_short else "more"
+            notes.append(
+                f"No demand gives rate, service time and queue ({queue} I/Os) of {name}. The nearest is taken, which "
+                f"queues {off} than was measured: {demand.words()}."
+            )
         station = {"service_time_ms": _milliseconds(demand.pool.service_time), "model": DEFAULT_MODEL}
         if own is not device_model:
             station["redrive_time_ms"] = _milliseconds(own.redrive_time)
-        name = group if pooled or not aliases else f"{group} with {counted(aliases, 'alias', 'aliases')}"
         if pooled:
             yield "pool", {"name": name, "aliases": aliases, **station}
         of_volumes = {"pool": name} if pooled else {"aliases": aliases or None, **station}

@@ -19,7 +19,6 @@ from planner.units import EXAMPLES, half_digit, is_number, parse, resolution
 
 _HEADER: Final = re.compile(r"\s*\[\[?(?P<name>[^\]]*)\]\]?\s*(#.*)?$")
 _KEY: Final = re.compile(r"""\s*["']?(?P<key>[A-Za-z0-9_-]+)["']?\s*=""")
-_SELECTOR: Final = re.compile(r"(?P<table>\w+)(\[(?P<name>[^\]]*)\])?\.(?P<key>\w+)")
 EXAMPLE: Final = "TABLE.key=value such as storage.real=1088GiB, or TABLE[name].key=value"
 
 
@@ -283,11 +282,17 @@ class Selected:
         return value_of(self.key, said, factor, self.label)[0]
 
 
-def find(system: System, selector: str, argument: str = "settings") -> Selected:
-    """Look up TABLE.key or TABLE[name].key, the key with or without its unit."""
-    match = _SELECTOR.fullmatch(selector.strip())
+def find(system: System, text: str, argument: str = "settings") -> tuple[Selected, str]:
+    """Look up TABLE.key=value or TABLE[name].key=value, the key with or without its unit; and take the value.
+
+    A name may hold any signs: the longest of the file counts.
+    """
+    longest = "|".join(map(re.escape, sorted({e.name for e in system.entries}, key=len, reverse=True)))
+    pattern = rf"\s*((?P<table>\w+)(\[(?P<name>{longest}|.*?)\])?\.(?P<key>\w+))\s*(=(?P<value>.*))?"
+    match = re.fullmatch(pattern, text, re.DOTALL)
     if match is None:
-        raise InputError(argument, selector, EXAMPLE)
+        raise InputError(argument, text, EXAMPLE)
+    selector = match[1]
     table, name = match["table"], match["name"]
     if table not in TABLES:
         raise InputError(argument, selector, one_of(table, TABLES, "one of the tables"))
@@ -303,17 +308,16 @@ def find(system: System, selector: str, argument: str = "settings") -> Selected:
         known = [each.key for each in declared.keys if each.key not in {"name", "like"}]
         raise InputError(argument, selector, one_of(match["key"], known, "one of the keys"))
     label = f"{table}[{name}].{key.key}" if name is not None else f"{table}.{key.key}"
-    return Selected(label=label, entries=entries, key=key, factor=factor)
+    return Selected(label=label, entries=entries, key=key, factor=factor), match["value"] or ""
 
 
 def apply(system: System, settings: Sequence[str]) -> System:
     """Set what was asked; later settings of the same thing are refused."""
     seen: set[tuple[str, str, str]] = set()
     for text in settings:
-        selector, sign, value = text.partition("=")
-        if not sign:
+        target, value = find(system, text)
+        if not value:
             raise InputError("settings", text, EXAMPLE)
-        target = find(system, selector)
         said = target.value(value)
         if not seen.isdisjoint(target.places):
             raise InputError("settings", f"{target.label} twice", "each of them once")
@@ -333,10 +337,9 @@ def recheck(system: System) -> System:
 
 def parse_range(system: System, text: str) -> Selected:
     """Read ``guests.count=10:40:2``, ``storage.real=1024GiB:1280GiB:64GiB`` or ``paging.depth=1:unlimited``."""
-    selector, sign, value = text.partition("=")
-    target = find(system, selector, "ranges")
+    target, value = find(system, text, "ranges")
     parts = [part.strip() for part in value.split(":")]
-    if sign and target.key.words and any(part in target.key.words for part in parts):
+    if target.key.words and any(part in target.key.words for part in parts):
         return replace(target, values=tuple(map(target.value, parts)))
     example = "guests.count=10:40:2"
     expected = f"TABLE.key=first:last:step, as {example} (counts step by 1 without it)"

@@ -13,6 +13,7 @@ import numpy as np
 
 from planner import library, render, style, units
 from planner.answer import Answer
+from planner.calibrate.calibration import ASSUMED
 from planner.calibrate.error_bar import intervals, possible
 from planner.devices.disk import DiskPath
 from planner.devices.kinds import KINDS
@@ -165,12 +166,14 @@ class Prediction(Answer):
     def notes(self) -> tuple[str, ...]:
         """Meaning of the columns, and extrapolations."""
         notes = ["+/- is half of the 90 % interval."]
+        if self.model.fit.error_assumed:
+            notes.append(ASSUMED.format(units.percent(self.model.fit.model_error)))
         within = self.values.values()
         bounded = ((shown.high, self.values[shown.key]) for shown in self.figures if shown.high < math.inf)
         if any((each.value + (each.high - each.low) / 2 > most).any() for most, each in bounded):
-            notes = [
+            notes[0] = (
                 "+/- is half of the 90 % interval, or both its ends where half would pass what is possible."
-            ]
+            )
         if any((np.isposinf(each.high) & np.isfinite(each.value)).any() for each in within):
             notes.append('"or more": the measurements give no upper end; --json has the lower one.')
         if any(np.isposinf(each.value).any() for each in within):

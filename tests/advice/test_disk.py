@@ -111,6 +111,14 @@ def test_a_kind_that_was_not_measured_lists_those_that_were() -> None:
         disk_paths("xedit", ["native-scsi"])
 
 
+def test_a_rate_at_the_limit_of_its_channel_keeps_the_error_of_the_model() -> None:
+    """168 MB/s measured through 17 MB/s: the range ended where it began."""
+    here = row(Setting(workload="xedit", hit_ratio=0.0), "eckd-minidisk", "cached")
+    measured = predict(read_model("disk-xedit-eckd-minidisk"), {"mode": "cached"}).values["rate"][0]
+    assert here["rate"] == here["rate_high"] == pytest.approx(here["channel_rate"])
+    assert here["rate_low"] / here["rate"] == pytest.approx(measured.low / measured.value)
+
+
 def test_predict_ends_at_the_channel_as_well() -> None:
     """One range of 8 requesters, by `disk rate` and by `predict`; 17 MB/s carry 435/s of these."""
     setting = Setting(workload="xedit", hit_ratio=0.9, requesters=8, processors=2)

@@ -100,8 +100,15 @@ def test_a_fitted_model_whose_cost_would_be_far_below_zero_can_be_asked() -> Non
 def test_an_error_that_nothing_shows_is_said_to_be_assumed() -> None:
     """Of 100 single rows with an error of 8 %, 28 had the service time in its interval."""
     runs = [row({}, outstanding=2, queue_depth=1, transfer_rate=283.0)]
-    assert "2 % is assumed" in fit_paging(runs).notes[0]
-    assert "intervals hold 90 %." in fit_paging([*runs, *runs]).notes[0]
+    one, both = fit_paging(runs), fit_paging([*runs, *runs])
+    assert "2 % is assumed" in one.notes[0]
+    assert "intervals hold 90 %." in both.notes[0]
+    asked = {"outstanding": 2.0, "queue_depth": 1.0}
+    said, unsaid = (
+        whatif.predict(model_of_costs(each, title="", files=[]), asked).notes for each in (one, both)
+    )
+    assert one.notes[0] in said
+    assert "assumed" not in " ".join(unsaid)
 
 
 SLOPE = Quantity(key="slope", symbol="b", unit="s", low=0, high=10, default=0, meaning="growth")

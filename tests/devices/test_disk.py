@@ -94,6 +94,17 @@ def test_each_disk_holds_its_part_of_the_data() -> None:
     assert found == pytest.approx([100, 2 / (10e-3 * (1 + 1 / 10))], rel=1e-5)
 
 
+def test_several_requesters_wait_for_each_other_at_the_disk() -> None:
+    """Closed queues of one processor and one disk, each D: N + 1 halves of D at either (Lazowska et al. 1984)."""
+    part = TransactionPart(cp_time=4e-3, virtual_time=1e-3, wait_time=5e-3)
+    assert path(off=part).solve("off", requesters=7).wait_time == pytest.approx(8 / 2 * 5e-3)
+    alone = path(off=part).solve("off", requesters=7, processors=7, disks=1)
+    assert alone.rate * (alone.wait_time + 5e-3) == pytest.approx(7)
+    held = path(off=part, channel_rate=5e6).solve("off", requesters=7, processors=7)
+    assert held.rate * (held.wait_time + 5e-3) == pytest.approx(7)
+    assert held.rate == held.channel_bound < alone.rate
+
+
 def test_the_channel_binds_many_requesters() -> None:
     slow = path(channel_rate=2e7)
     at = slow.solve("off", requesters=50, processors=50, disks=50)

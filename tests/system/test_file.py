@@ -336,6 +336,7 @@ def test_a_path_that_no_system_knows_is_refused() -> None:
         ("guests.count=\N{FULLWIDTH DIGIT THREE}", "a bare number"),
         ("storage.real_gib=1_088", "no such unit '_088'"),
         ("guests.count", "TABLE.key=value"),
+        ("guests.count=", "TABLE.key=value"),
         ("count=3", "TABLE.key=value"),
         ("volumes.count=3", r"it has no \[volumes\]"),
         ("guests.name=x", "one of the keys"),
@@ -355,6 +356,18 @@ def test_bad_settings(setting: str, message: str) -> None:
 )
 def test_a_key_with_or_without_its_unit(setting: str) -> None:
     assert model.solve(XIV, [setting]).found.miss_ratio.value == pytest.approx(0.1246956, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["a]b", "a=b", "[x].count=1", "a\\nb", "g].count=9"])
+def test_names_with_any_signs_are_set_and_varied(name: str) -> None:
+    """A name may hold what ends the name in a setting; of several, the longest that the file has counts."""
+    other = '\n[[guests]]\nname = "g"\nlike = "{}"\ncount = 1\n'
+    system = model.parse_system(XIV.replace("pfault", name) + other.format(name))
+    name = name.replace("\\n", "\n")
+    grid = model.whatif(system, [f"guests[{name}].count=3:4"], ["guests[g].count=2"])
+    assert grid.table().columns[0].values == [3, 4]
+    one = model.solve(system, [f"guests[{name}].count=3", "guests[g].count=2"])
+    assert one.found.throughput.value == grid.found[0].throughput.value
 
 
 def test_what_varies_is_not_set_as_well() -> None:

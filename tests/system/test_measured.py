@@ -165,6 +165,40 @@ def test_hours_without_io_count(idle: bool) -> None:
     assert "io_rate = 62.5 " in text
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            ["A1,735,1.3,0", "A2,900,1.3,0.2"],
+            "Rate and service time are used, the queue is not: 00A2 (service time of",
+        ),
+        (
+            ["A1,735,1.3,0", "A2,900,1.3,0.2"],
+            "Without a queue of all of unpooled, its I/Os are taken to come at random",
+        ),
+        (
+            ["A1,100,1.0,5"],
+            "queue (5 I/Os) of unpooled. The nearest is taken, which queues less than was measured",
+        ),
+        (["A1,735,1.3,0", "A2,10,,0"], "1 row without a value that is needed left out"),
+    ],
+)
+def test_what_is_used_where_a_measurement_contradicts_itself_or_the_model(rows: list[str], said: str) -> None:
+    """M/M/1 of load .1 queues .011 I/Os, not 5; 900/s of 1.3 ms are 1.17 devices, not one."""
+    table = "\n".join(["device,io_rate,service_ms,queue", *rows, ""])
+    text = from_measurements(measurements.read(table.encode()))
+    comments = " ".join(line.removeprefix("# ") for line in text.split("[system]")[0].splitlines())
+    assert said in comments
+    model.parse_system(text)
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("listing", LISTINGS)
+def test_nothing_to_say_of_what_fits(listing: str) -> None:
+    text = from_measurements(data_path("hyperpav", f"{listing}.listing"))
+    assert len(text.split("[system]")[0].split("\n\n")) == 2
+
+
 def test_nothing_measured() -> None:
     with pytest.raises(InputError, match=r"source = .*at least one base or volume"):
         from_measurements(frame([]))
