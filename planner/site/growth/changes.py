@@ -353,9 +353,14 @@ def season_gains(state: SeriesState, none: Array) -> Array:
     """Each number of harmonics above what there is, where enough was measured; (series, numbers)."""
     gains = np.full((len(none), len(HARMONICS)), -np.inf)
     sought = np.flatnonzero(state.whole_year & (state.harmonics < HARMONICS[-1]))
-    part = state.pick(sought)
-    for index, number in enumerate(HARMONICS if sought.size else ()):
-        trial = replace(part, harmonics=np.full(sought.size, number))
-        gain = log_sum(np.array([each.evidence for each in solved_coarsely(trial)])) - none[sought, 0]
-        gains[sought, index] = np.where(part.harmonics < number, gain, -np.inf)
+    if sought.size == 0:
+        return gains
+    part, most = state.pick(sought), HARMONICS[-1]
+    model, found = linear(replace(part, harmonics=np.full(sought.size, most))), []
+    for phi in PHIS[COARSE]:
+        white = whiten(model, phi)
+        gram = white.products
+        found.append([settle(model, white, gram, 2 * (most - number)).evidence for number in HARMONICS])
+    gain = log_sum(np.array(found)).T - none[sought]
+    gains[sought] = np.where(part.harmonics[:, None] < HARMONICS, gain, -np.inf)
     return gains

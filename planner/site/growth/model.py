@@ -278,20 +278,21 @@ def solve(model: Linear, phi: float) -> Solved:
     return settle(model, white, white.products)
 
 
-def settle(model: Linear, white: Whitened, gram: Array) -> Solved:
-    """The same from the `products` of the whitened columns."""
-    size = gram.shape[1] - 1
-    plain, both = gram[:, :size, :size], gram[:, :size, size]
-    response: Array = gram[:, size, size]
+def settle(model: Linear, white: Whitened, gram: Array, fewer: int = 0) -> Solved:
+    """The same from the `products` of the whitened columns, without the last `fewer` of them."""
+    size = gram.shape[1] - 1 - fewer
+    plain, both = gram[:, :size, :size], gram[:, :size, -1]
+    response: Array = gram[:, -1, -1]
+    prior = model.prior[:, :size]
     count = np.maximum(model.count, 1)
     # The ridge is in units of the noise variance: of a first guess, a tenth of the level, and of what that leaves.
-    _, _, rest = posterior(plain, both, response, ridge_of(model, 0.1**2 * response / count), count)
-    ridge = ridge_of(model, rest / count)
+    _, _, rest = posterior(plain, both, response, ridge_of(model, 0.1**2 * response / count)[:, :size], count)
+    ridge = ridge_of(model, rest / count)[:, :size]
     precision, mean, rest = posterior(plain, both, response, ridge, count)
     evidence = (
         -0.5 * model.count * np.log(rest)
         - 0.5 * np.linalg.slogdet(precision)[1]
-        + 0.5 * np.where(model.prior > 0, np.log(ridge), 0.0).sum(axis=1)
+        + 0.5 * np.where(prior > 0, np.log(ridge), 0.0).sum(axis=1)
         - white.log_scale
         + model.log_weight
     )
