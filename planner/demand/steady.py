@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -26,7 +27,7 @@ from planner.queueing._roots import increasing_root
 from planner.queueing.erlang import erlang_b
 from planner.queueing.pools.solve import solve_pools
 from planner.queueing.pools.stability import most_in_overload
-from planner.results import Array, ArrayFields, Flags
+from planner.results import Array, ArrayFields
 from planner.units import readable
 
 OPEN: Final = (math.inf,)
@@ -113,8 +114,11 @@ def candidates_of_pools(
     # a population queues as much as was measured, they are no nearer.
     calm = {k for k in going() if known[k].busy < FAR_FROM_SATURATED}
     look(calm, lambda _: OPEN)
-    look(going(), lambda run: _populations(run, device_model)[0])
-    look(going(), lambda run: _populations(run, device_model)[1])
+    if ranges:
+        look(going(), lambda run: [*chain(*_populations(run, device_model))])
+    else:  # the fewest often settle it
+        look(going(), lambda run: _populations(run, device_model)[0])
+        look(going(), lambda run: _populations(run, device_model)[1])
     late = [k for k in going() if k not in calm]
     short = (k for k in late if _kept(known[k], found[k]) or all(each.queue_short for each in found[k]))
     look(short, lambda _: OPEN)
@@ -245,27 +249,15 @@ def _inverted(cases: Sequence[tuple[Run, float]], device_model: DeviceModel) -> 
     if not cases:
         return []
     asked = _Inversions.made(cases, device_model)
-    low, high = _limits(asked, device_model)
-    ends, near = (low, high), (low, high)
-    best = np.array([low, asked.service.value, low, low])
-    # The gap is a time: of requesters, in units of S0, it is known only once S0 is.
-    for _ in range(1 if np.isinf(asked.population).all() else 2):
-        best, found = _balanced(asked, best[1], device_model, near)
-        missed = np.flatnonzero(~found)
-        if missed.size and (near[0][missed] > ends[0][missed]).any():
-            within = ends[0][missed], ends[1][missed]
-            best[:, missed], _ = _balanced(asked.of(missed), best[1, missed], device_model, within)
-        best[1] = np.where(best[1] > 0, best[1], asked.service.value)  # nan without a solution
-        near = np.maximum(best[0] - 0.05, ends[0]), np.minimum(best[0] + 0.05, ends[1])
-    free, alone, of_service, of_queue = best
+    free, alone, of_service, of_queue = _balanced(asked, device_model)
     residual = on_edge(np.maximum(np.abs(of_service), np.abs(of_queue)))
     columns = asked.population, np.exp(free) * alone, alone, residual, of_queue < 0.0
     each = zip(*(column.tolist() for column in columns), strict=True)
     return [_demand(run, device_model, *item) for (run, _), item in zip(cases, each, strict=True)]
 
 
-def _limits(asked: _Inversions, device_model: DeviceModel) -> tuple[Array, Array]:
-    """Ends of the search, in logarithms.
+def _limits(asked: _Inversions, device_model: DeviceModel) -> Array:
+    """Where the free number probably lies, and where it can lie, in logarithms; (two, ends, demands).
 
     A requester's cycle N / X is think time, service and wait (Little's law). Of open arrivals the idle capacity over
     the load is ``c / (x S0) - 1`` for a volume's rate x and its c devices: S0 is at most the measured service time, and
@@ -274,16 +266,21 @@ def _limits(asked: _Inversions, device_model: DeviceModel) -> tuple[Array, Array
     opened = np.isinf(asked.population)
     people = np.where(opened, 1.0, asked.population)
     cycle = people * asked.volumes / (asked.rate * asked.service.value)
-    response = (asked.service.high + asked.queue.high / asked.rate) / asked.service.value
+    shortest, longest = (
+        (service + queue / asked.rate) / asked.service.value
+        for service, queue in ((asked.service.low, asked.queue.low), (asked.service.high, asked.queue.high))
+    )
     devices = 1.0 + asked.aliases / asked.volumes
     gap = device_model.redrive_time / np.maximum(asked.service.low, device_model.redrive_time)
+    inflated = 1.0 + device_model.inflation * asked.aliases
     least = devices / (1.0 + gap) * asked.volumes / (asked.rate * asked.service.high) - 1.0
-    slowed = (1.0 + device_model.inflation * asked.aliases) * (1.0 + gap)
-    most = devices * slowed * asked.volumes / (asked.rate * asked.service.low) - 1.0
+    most = devices * inflated * (1.0 + gap) * asked.volumes / (asked.rate * asked.service.low) - 1.0
     least = np.maximum(least, np.where(opened, _least_idle(asked, gap, device_model), 0.0))
-    low = np.where(opened, np.clip(least, *IDLE_RANGE), np.maximum(1e-3, 0.5 * (cycle - 1.5 * response)))
+    low = np.where(opened, np.clip(least, *IDLE_RANGE), np.maximum(1e-3, 0.5 * (cycle - 1.5 * longest)))
     high = np.where(opened, np.clip(most, 2 * low, IDLE_RANGE[1]), np.maximum(2e-3, cycle))
-    return np.log(low), np.log(high)
+    near_low = np.where(opened, low, np.clip(cycle - longest, low, high))
+    near_high = np.where(opened, high, np.clip((cycle - shortest) * inflated, near_low, high))
+    return np.log([[near_low, near_high], [low, high]])
 
 
 def _least_idle(asked: _Inversions, gap: Array, device_model: DeviceModel) -> Array:
@@ -308,28 +305,40 @@ def _least_idle(asked: _Inversions, gap: Array, device_model: DeviceModel) -> Ar
     return np.asarray((1.0 + spare) * capacity / most - 1.0)
 
 
-def _balanced(
-    asked: _Inversions, alone: Array, device_model: DeviceModel, ends: tuple[Array, Array]
-) -> tuple[Array, Flags]:
-    """Where both residuals cancel, or nearest to it, and whether they do.
+def _balanced(asked: _Inversions, device_model: DeviceModel) -> Array:
+    """Where both residuals cancel, or nearest to it, (4, demands).
 
-    Rows: logarithm of the free number, service time of a lone I/O [s], residuals of service and of queue.
+    Rows: logarithm of the free number, service time of a lone I/O [s], residuals of service and of queue. The gap is a
+    time; in units of the service time of a lone I/O it is that of the best guess before, which S0 was found from.
     """
     from scipy.optimize import elementwise
 
-    best, nearest = np.empty((4, alone.size)), np.full(alone.size, np.inf)
+    service = asked.service.value
+    least = service / (1.0 + device_model.inflation * asked.aliases)
+    best, nearest = np.array([service] * 4), np.full(service.size, np.inf)
 
     def total(log_free: Array, index: Array) -> Array:
         some = index.astype(np.int64)
-        found = np.array([log_free, *asked.of(some).residuals(log_free, alone[some], device_model)])
+        alone = np.clip(best[1, some], least[some], service[some])
+        found = np.array([log_free, *asked.of(some).residuals(log_free, alone, device_model)])
+        found[1] = np.where(found[1] > 0, found[1], alone)  # nan without a solution
         off = found[2] + found[3]
         nearer = np.abs(off) < nearest[some]
         best[:, some[nearer]], nearest[some[nearer]] = found[:, nearer], np.abs(off)[nearer]
         return np.asarray(off)
 
-    index = np.arange(alone.size, dtype=np.float64)
-    root = elementwise.find_root(total, ends, args=(index,), tolerances={"xatol": 1e-6, "fatol": 1e-4})
-    return best, np.array(root.success)
+    left = np.arange(service.size)
+    for ends in _limits(asked, device_model):
+        root = elementwise.find_root(
+            total,
+            tuple(ends[:, left]),
+            args=(left.astype(np.float64),),
+            tolerances={"xatol": 1e-6, "fatol": 1e-4},
+        )
+        left = left[~root.success]
+        if not left.size:
+            break
+    return best
 
 
 def _demand(

@@ -462,27 +462,35 @@ def _steady_class(read: Candidates, column: int, row: int = 0) -> VolumeClass | 
 
 def classic_aliases(pool: Pool, target: Target) -> int | None:
     """Count the aliases that the volumes of a pool would take with classic PAV, each volume with its own."""
-    total = 0
-    for part, service in zip(pool.classes, pool.service_times, strict=True):
-        first = _fewest_alone(pool, part, service, target)
-        if first is None:
-            return None
-        total += part.volumes * first
-    return total
+    service, population = np.array(pool.service_times), np.array([part.population for part in pool.classes])
+    most = np.where(population - 1 < CLASSIC, population - 1, CLASSIC).astype(np.int64)  # open: nan
+    each = np.full(most.size, -1)
+    if not target.of_waits:
+        every = zip(pool.classes, service.tolist(), most.tolist(), strict=True)
+        each[:] = [_fewest_by_tries(pool, *one, target) for one in every]
+    for these, solve in ((np.isnan(population), _open_station), (population > 0, _closed_station)):
+        which = np.flatnonzero(these & target.of_waits)
+        if which.size:
+            parts, counts = [pool.classes[k] for k in which], np.arange(most[which].max() + 1.0)
+            rate, times, queued = solve(pool, parts, service[which], counts)
+            met = target.met(pool.bases * rate, times, pool.bases * queued)
+            each[which] = np.where(met.any(axis=1), met.argmax(axis=1), -1)
+    return (
+        None
+        if (each < 0).any()
+        else sum(part.volumes * n for part, n in zip(pool.classes, each.tolist(), strict=True))
+    )
 
 
-def _fewest_alone(pool: Pool, part: VolumeClass, service: float, target: Target) -> int | None:
-    """Fewest aliases of its own with which a volume, one of as many as in the pool, meets the target; None if none."""
-    most = CLASSIC if math.isnan(part.population) else min(int(part.population) - 1, CLASSIC)
-    if target.of_waits:
-        solve = _open_station if math.isnan(part.population) else _closed_station
-        ((rate,), (times,), (queued,)) = solve(pool, [part], np.array([service]), np.arange(most + 1.0))
-        met = target.met(pool.bases * rate, times, pool.bases * queued)
-        return int(np.argmax(met)) if met.any() else None
+def _fewest_by_tries(pool: Pool, part: VolumeClass, service: float, most: int, target: Target) -> int:
+    """Fewest aliases of its own with which one volume meets the target; -1 if none.
+
+    Tries that fail are only in the chain of a pool.
+    """
     alone = replace(pool, classes=(replace(part, volumes=1),), service_time=service)
-    for count in range(most + 1):  # tries that fail are only in the chain of a pool
+    for count in range(most + 1):
         rows = alone.solve([count])
         rate, queued, fails = (pool.bases * each for each in (rows.io_rate, rows.queued, rows.fails))
         if target.met(rate, rows.service_time, queued, rows.no_alias, fails)[0]:
             return count
-    return None
+    return -1

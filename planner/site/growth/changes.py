@@ -229,7 +229,7 @@ class AddedColumns(ArrayFields):
     """One more column, at each day or of each form: how far it raises the evidence, and its coefficient."""
 
     gain: Array  # (series, candidates) log Bayes factor
-    with_base: Array  # (series, candidates, columns) inner products with the columns
+    taken: Array  # (series, candidates, columns) what it takes from their coefficients, for each of its own
     mean: Array  # (series, candidates)
     precision: Array  # (series, candidates) over the noise variance
     rest: Array  # (series, candidates) residual sum of squares
@@ -253,7 +253,7 @@ def weigh(
     ridge = best / freedom / spread
     rest = np.maximum(rest0 - pull**2 / (precision + ridge), least)
     gain = 0.5 * np.log(ridge / (precision + ridge)) - 0.5 * count * np.log(rest / rest0)
-    return AddedColumns(gain, base, pull / (precision + ridge), precision + ridge, rest)
+    return AddedColumns(gain, turned, pull / (precision + ridge), precision + ridge, rest)
 
 
 def step_candidates(model: Linear, solved: Solved, steps: StepProducts) -> AddedColumns:
@@ -273,16 +273,20 @@ def bend_days(there: Flags) -> Integers:
 def bend_candidates(model: Linear, solved: Solved) -> AddedColumns:
     """A further slope from each of `bend_days` on that was measured: the trend less its value there, after it."""
     white, there = solved.white, model.rows.there
-    trend, after = white.columns[:, :, 1], white.slope_after
-    sums = np.stack([trend[:, :, None] * white.columns, after[:, :, None] * white.columns])
-    squares = np.stack([trend**2, trend * after, after**2])
-    series, at = np.arange(len(there))[:, None], bend_days(there)
-    of_trend, of_after = (np.cumsum(sums[:, :, ::-1], axis=2)[:, :, ::-1] - sums)[:, series, at]
-    square, both, plain = (np.cumsum(squares[:, :, ::-1], axis=2)[:, :, ::-1] - squares)[:, series, at]
+    (many, days), at = there.shape, bend_days(there)
+    series = np.arange(many)[:, None]
+    columns = np.concatenate([white.columns, white.slope_after[:, :, None]], axis=2)
+    flat = (columns[:, :, [1, -1], None] * columns[:, :, None]).reshape(many * days, -1)
+    place = days * series + at
+    sums = np.add.reduceat(flat, place.ravel()).reshape(*at.shape, -1)  # from each bend to the next
+    sums[:, :-1][at[:, :-1] == at[:, 1:]] = 0.0
+    after = (np.cumsum(sums[:, ::-1], axis=1)[:, ::-1] - flat[place]).reshape(*at.shape, 2, -1)
     begin = model.years[series, at]
+    # The column is that of the trend less its value on the day of the bend.
+    slope = after[:, :, 0] - begin[:, :, None] * after[:, :, 1]
+    products, norm = slope[:, :, :-1], slope[:, :, 1] - begin * slope[:, :, -1]
     # Not the last day in place of a later one.
     whole = np.diff(at, axis=1, prepend=at[:, :1] - EVERY) == EVERY
-    products, norm = of_trend - begin[:, :, None] * of_after, square - 2 * begin * both + begin**2 * plain
     variance = solved.rest / np.maximum(model.count, 1) * solved.covariance[:, 1, 1]
     growth = np.maximum(solved.mean[:, 1] ** 2 - variance, 0.0)  # all of a growth may stop
     size = np.sqrt(PRIORS["bend"].size ** 2 + growth)[:, None]
@@ -312,7 +316,7 @@ def spell_gains(model: Linear, solved: Solved, steps: StepProducts) -> Array:
     gains = []
     for length in SPELLS:
         end = following[:, np.minimum(np.arange(days) + length, days - 1)]
-        difference = products - np.take_along_axis(products, end[:, :, None], axis=1)
+        difference = products - products[np.arange(len(end))[:, None], end]
         own, common = np.take_along_axis(norm, end, axis=1), np.take_along_axis(shared, end, axis=1)
         apart = np.maximum(norm + own - 2 * common, 1e-12)
         gain = weigh(model, solved, difference, apart, PRIORS["spell"].size, far=True).gain
@@ -349,9 +353,14 @@ def season_gains(state: SeriesState, none: Array) -> Array:
     """Each number of harmonics above what there is, where enough was measured; (series, numbers)."""
     gains = np.full((len(none), len(HARMONICS)), -np.inf)
     sought = np.flatnonzero(state.whole_year & (state.harmonics < HARMONICS[-1]))
-    part = state.pick(sought)
-    for index, number in enumerate(HARMONICS if sought.size else ()):
-        trial = replace(part, harmonics=np.full(sought.size, number))
-        gain = log_sum(np.array([each.evidence for each in solved_coarsely(trial)])) - none[sought, 0]
-        gains[sought, index] = np.where(part.harmonics < number, gain, -np.inf)
+    if sought.size == 0:
+        return gains
+    part, most = state.pick(sought), HARMONICS[-1]
+    model, found = linear(replace(part, harmonics=np.full(sought.size, most))), []
+    for phi in PHIS[COARSE]:
+        white = whiten(model, phi)
+        gram = white.products
+        found.append([settle(model, white, gram, 2 * (most - number)).evidence for number in HARMONICS])
+    gain = log_sum(np.array(found)).T - none[sought]
+    gains[sought] = np.where(part.harmonics[:, None] < HARMONICS, gain, -np.inf)
     return gains

@@ -289,23 +289,24 @@ def draw_form(state: SeriesState, proportional: bool, by: dict[str, Array]) -> t
     phi, which = np.divmod(which, 1 + odds.size)
     size = solutions[0].mean.shape[1]
     row = np.arange(series)[:, None]
-    covariance = np.array([each.covariance for each in solutions])
-    root = np.linalg.cholesky(covariance)[phi, row]  # (series, draws, columns, columns)
     mean = np.array([each.mean for each in solutions])[phi, row]
     added, bent, at = which > 0, which > days, np.maximum(which - 1, 0)
-    base, middle, precision, with_added = (
+    taken, middle, precision, with_added = (
         np.stack([getattr(each, name) for each in candidates])[phi, row, at]
-        for name in ("with_base", "mean", "precision", "rest")
+        for name in ("taken", "mean", "precision", "rest")
     )
     rest = np.where(added, with_added, np.array([each.rest for each in solutions])[phi, row])
     freedom = np.maximum(model.count, 1)[:, None]
     chi_square = 2.0 * gammaincinv(freedom / 2.0, by["variance"])
     sigma = np.sqrt(rest / chi_square)
     size_of = np.where(added, middle + sigma * normals[:, 0] / np.sqrt(precision), 0.0)
-    turned = (covariance[phi, row] @ base[..., None])[..., 0]
     waves, knots = state.waves, model.knots
     own = numbers_of(state, size, knots.stop - knots.start)
-    drawn = mean - turned * size_of[:, :, None] + sigma[:, :, None] * (root @ normals[:, own, None])[..., 0]
+    root = np.linalg.cholesky(np.array([each.covariance for each in solutions]))
+    noise = (normals[:, own] @ np.swapaxes(root, 2, 3))[
+        phi, row, np.arange(count)
+    ]  # (series, draws, columns)
+    drawn = mean - taken * size_of[:, :, None] + sigma[:, :, None] * noise
     level = np.maximum(drawn[:, :, 0], LEAST_FACTOR)
     sizes = np.full((series, count, STEPS + 1), 0.0)
     dates = np.full((series, count, STEPS + 1), -1)

@@ -175,8 +175,9 @@ class Solved:
 
 def waves_of(years: Array, waves: int) -> Array:
     """Cosine and sine of each harmonic of the year, so many in all, so many years after a day; (..., waves)."""
-    angle = 2 * np.pi * years[..., None] * (1 + np.arange(waves) // 2)
-    return np.asarray(np.where(np.arange(waves) % 2, np.sin(angle), np.cos(angle)))
+    pairs = (waves + 1) // 2
+    angle = 2 * np.pi * years[..., None] * np.arange(1, 1 + pairs)
+    return np.stack([np.cos(angle), np.sin(angle)], axis=-1).reshape(*years.shape, 2 * pairs)[..., :waves]
 
 
 def ramps_of(day: Integers, knots: int) -> Array:
@@ -242,7 +243,7 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     return Linear(
         rows=rows,
         columns=columns,
-        lagged=np.take_along_axis(columns, rows.before[:, :, None], axis=1),
+        lagged=columns[np.arange(series)[:, None], rows.before],
         weight=weight,
         lagged_weight=np.take_along_axis(weight, rows.before, axis=1),
         slope=slope,
@@ -264,11 +265,11 @@ def ridge_of(model: Linear, variance: Array) -> Array:
 def posterior(
     plain: Array, both: Array, response: Array, ridge: Array, count: Array
 ) -> tuple[Array, Array, Array]:
-    """Covariance over the noise variance, mean, and residual sum of squares, that of printed digits at least."""
-    covariance = np.asarray(np.linalg.inv(plain + ridge[:, :, None] * np.eye(ridge.shape[1])))
-    mean = (covariance @ both[:, :, None])[:, :, 0]
+    """Precision over that of the noise, mean, and residual sum of squares, that of printed digits at least."""
+    precision = plain + ridge[:, :, None] * np.eye(ridge.shape[1])
+    mean = np.linalg.solve(precision, both[:, :, None])[:, :, 0]
     rest = response - np.sum(mean * both, axis=1)
-    return covariance, np.asarray(mean), np.maximum(rest, LEAST_NOISE**2 * count)
+    return precision, np.asarray(mean), np.maximum(rest, LEAST_NOISE**2 * count)
 
 
 def solve(model: Linear, phi: float) -> Solved:
@@ -277,25 +278,25 @@ def solve(model: Linear, phi: float) -> Solved:
     return settle(model, white, white.products)
 
 
-def settle(model: Linear, white: Whitened, gram: Array) -> Solved:
-    """The same from the `products` of the whitened columns."""
-    size = gram.shape[1] - 1
-    plain, both = gram[:, :size, :size], gram[:, :size, size]
-    response: Array = gram[:, size, size]
+def settle(model: Linear, white: Whitened, gram: Array, fewer: int = 0) -> Solved:
+    """The same from the `products` of the whitened columns, without the last `fewer` of them."""
+    size = gram.shape[1] - 1 - fewer
+    plain, both = gram[:, :size, :size], gram[:, :size, -1]
+    response: Array = gram[:, -1, -1]
+    prior = model.prior[:, :size]
     count = np.maximum(model.count, 1)
     # The ridge is in units of the noise variance: of a first guess, a tenth of the level, and of what that leaves.
-    first = ridge_of(model, 0.1**2 * response / count)  # share of the level
-    _, _, rest = posterior(plain, both, response, first, count)
-    ridge = ridge_of(model, rest / count)
-    covariance, mean, rest = posterior(plain, both, response, ridge, count)
+    _, _, rest = posterior(plain, both, response, ridge_of(model, 0.1**2 * response / count)[:, :size], count)
+    ridge = ridge_of(model, rest / count)[:, :size]
+    precision, mean, rest = posterior(plain, both, response, ridge, count)
     evidence = (
         -0.5 * model.count * np.log(rest)
-        + 0.5 * np.linalg.slogdet(covariance)[1]
-        + 0.5 * np.where(model.prior > 0, np.log(ridge), 0.0).sum(axis=1)
+        - 0.5 * np.linalg.slogdet(precision)[1]
+        + 0.5 * np.where(prior > 0, np.log(ridge), 0.0).sum(axis=1)
         - white.log_scale
         + model.log_weight
     )
-    return Solved(evidence, mean, covariance, rest, white, ridge)
+    return Solved(evidence, mean, np.asarray(np.linalg.inv(precision)), rest, white, ridge)
 
 
 def log_sum(values: Array, axis: int = 0) -> Array:
@@ -353,8 +354,11 @@ def whiten(model: Linear, phi: float) -> Whitened:
     there, rho = model.rows.there, correlation(model.rows, phi)
     scale = np.sqrt(1 - rho**2)
     inverse = there / scale
+    columns = rho[:, :, None] * model.lagged
+    np.subtract(model.columns, columns, out=columns)
+    columns *= inverse[:, :, None]
     return Whitened(
-        columns=(model.columns - rho[:, :, None] * model.lagged) * inverse[:, :, None],
+        columns=columns,
         step_start=model.weight * inverse,
         step_after=(model.weight - rho * model.lagged_weight) * inverse,
         slope_after=(model.slope - rho * model.lagged_slope) * inverse,
