@@ -219,9 +219,7 @@ class Limit:
     month_end: tuple[str, Interval] | None  # which days about a month end differ, and by which factor
     shifts: tuple[Shift, ...]  # level shifts, in order of time
     change: TrendChange | None  # where the trend was another before
-    wandering: (
-        float | None
-    )  # standard deviation in a year of a level that wanders beside its line, as a share of it
+    wandering: float | None  # standard deviation in a year of a level beside its line, as a share of it
     compounds: float  # probability that the load grows by percent
     by_kind: tuple[date | None, date | None]  # `reached` if it grows in a straight line, and by percent
     unlike: tuple[date, ...]  # days unlike all others (holidays, outages), left out of the fit
