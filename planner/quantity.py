@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Final
 
 from planner import units
@@ -75,12 +76,11 @@ class Quantity:
         return units.SPANS.get(units.UNITS[self.unit].dimension, "0:1:0.1")
 
     def in_row(self, row: Any) -> Any:
-        """Take the value from a row: a number in `unit`, a word, or None."""
-        if isinstance(self.of, str):
-            return self._at(row, self.of)
-        if self.of is not None:
-            return self.of(row)
-        return row[self.file_key] if isinstance(row, Mapping) else getattr(row, self.key)
+        """Take the value from a row: a number in `unit`, a word, or None; by `of`, a date as ISO 8601 writes it."""
+        if self.of is None:
+            return row[self.file_key] if isinstance(row, Mapping) else getattr(row, self.key)
+        value = self._at(row, self.of) if isinstance(self.of, str) else self.of(row)
+        return value.isoformat() if isinstance(value, date) else value
 
     def _at(self, row: Any, path: str) -> Any:
         """Follow an attribute path to a value in `unit`; None if any step of it is None."""

@@ -362,9 +362,8 @@ def parse_ratio(text: str, *, argument: str = "value") -> float:
         raise InputError(argument, text, "read to written, such as 70:30")
     parts = [parse_count(part, argument=argument) for part in (read, written)]
     _, power = math.frexp(max(parts))
-    one, other = (
-        math.ldexp(part, -power) for part in parts
-    )  # the same ratio, scaled so that the sum does not overflow
+    # the same ratio, scaled so that the sum does not overflow
+    one, other = (math.ldexp(part, -power) for part in parts)
     if one + other == 0:
         raise InputError(argument, text, "read to written, at least one of them above zero")
     return one / (one + other)

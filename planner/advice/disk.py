@@ -25,18 +25,6 @@ WORKLOADS: Final = {
 }
 MEASURED_ON: Final = "2064-109, z/VM 5.1.0; ECKD on ESCON, SCSI on FCP"
 COMPARED: Final = ("emulated-fba", "eckd-minidisk")
-COLUMNS: Final = (
-    column("kind", "", "kind"), column("mode", "", "cache"), column("hit_ratio", "", "hits", 3),
-    column("rate", "1/s", "rate", 2, "rate.value"), column("data_rate", "MB/s", "moved", 1, "data_rate"),
-    column("cp", "us", "CP", 1, "at.cp_time"), column("virtual", "us", "virtual", 1, "at.virtual_time"),
-    column("cp_per_virtual_io", "us", "CP/vio", 1, lambda row: row.per_io(row.at.cp_time)),
-    column("virtual_per_virtual_io", "us", "virtual/vio", 1, lambda row: row.per_io(row.at.virtual_time)),
-    column("processors", "", "processors", 2, lambda row: float(row.rate.value) * row.cpu),
-    column("rate_per_processor", "1/s", "rate/processor", 1, lambda row: 1 / row.cpu),
-    column("io_rate_per_processor", "1/s", "vio/processor", 1, lambda row: row.ios and row.ios / row.cpu),
-    column("limit", "", "limit"), column("rate_low", "1/s", "at least", 1, "rate.low"),
-    column("rate_high", "1/s", "at most", 1, "rate.high"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +125,18 @@ class DiskAnswer(Answer):
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_disk"
 
-    COLUMNS: ClassVar = COLUMNS
+    COLUMNS: ClassVar = (
+        column("kind", "", "kind"), column("mode", "", "cache"), column("hit_ratio", "", "hits", 3),
+        column("rate", "1/s", "rate", 2, "rate.value"), column("data_rate", "MB/s", "moved", 1, "data_rate"),
+        column("cp", "us", "CP", 1, "at.cp_time"), column("virtual", "us", "virtual", 1, "at.virtual_time"),
+        column("cp_per_virtual_io", "us", "CP/vio", 1, lambda row: row.per_io(row.at.cp_time)),
+        column("virtual_per_virtual_io", "us", "virtual/vio", 1, lambda row: row.per_io(row.at.virtual_time)),
+        column("processors", "", "processors", 2, lambda row: float(row.rate.value) * row.cpu),
+        column("rate_per_processor", "1/s", "rate/processor", 1, lambda row: 1 / row.cpu),
+        column("io_rate_per_processor", "1/s", "vio/processor", 1, lambda row: row.ios and row.ios / row.cpu),
+        column("limit", "", "limit"), column("rate_low", "1/s", "at least", 1, "rate.low"),
+        column("rate_high", "1/s", "at most", 1, "rate.high"),
+    )  # fmt: skip
     ROWS: ClassVar = "rows"
     PARTS: ClassVar = (
         (f"Transactions, at least and at most: {style.NINETY}",

@@ -33,22 +33,6 @@ from planner.units import MILLISECOND, given, readable
 
 LARGEST_COUNT: Final = 255  # devices: our assumption of where a search ends, unless a count is given
 
-COLUMNS: Final = (
-    column("kind", "", "kind", of="kind.name"), column("count", "", "devices", 0, "found.count"),
-    column("range", "", style.NINETY, of="span"), column("serves"),
-    column("response", "ms", "response", 2, "found.response_time"),
-    column("response_low", "ms", "from", 2, "response.low"), column("response_high", "ms", "to", 2, "response.high"),
-    column("utilization", "", "busy", 2, "found.utilization"),
-    column("utilization_low", "", "from", 2, "busy.low"), column("utilization_high", "", "to", 2, "busy.high"),
-    column("requests_per_device", "", "req/dev", 2, "found.requests"),
-    column("processors", "", "CP processors", 2, lambda each: each.found and each.processors),
-    column("cp", "us/page", "CP time", 2, "kind.device.cp_time"),
-    column("cp_system", "us/page", "of system", 2, "kind.device.cp_system_time"),
-    column("machine", "", "measured on", of="kind.machine"),
-    column("release", "", "release", of=lambda each: each.kind.model.environment["release"]),
-    column("channel", "", "channel", of=lambda each: each.kind.model.environment["channel"]),
-)  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
@@ -135,7 +119,21 @@ class PagingAnswer(Answer):
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_paging"
 
-    COLUMNS: ClassVar = COLUMNS
+    COLUMNS: ClassVar = (
+        column("kind", "", "kind", of="kind.name"), column("count", "", "devices", 0, "found.count"),
+        column("range", "", style.NINETY, of="span"), column("serves"),
+        column("response", "ms", "response", 2, "found.response_time"),
+        *(column(f"response_{end}", "ms", to, 2, f"response.{end}") for end, to in (("low", "from"), ("high", "to"))),
+        column("utilization", "", "busy", 2, "found.utilization"),
+        column("utilization_low", "", "from", 2, "busy.low"), column("utilization_high", "", "to", 2, "busy.high"),
+        column("requests_per_device", "", "req/dev", 2, "found.requests"),
+        column("processors", "", "CP processors", 2, lambda each: each.found and each.processors),
+        column("cp", "us/page", "CP time", 2, "kind.device.cp_time"),
+        column("cp_system", "us/page", "of system", 2, "kind.device.cp_system_time"),
+        column("machine", "", "measured on", of="kind.machine"),
+        column("release", "", "release", of=lambda each: each.kind.model.environment["release"]),
+        column("channel", "", "channel", of=lambda each: each.kind.model.environment["channel"]),
+    )  # fmt: skip
     ROWS: ClassVar = "choices"
     PARTS: ClassVar = (
         ("", "kind count range serves response response_low response_high"),

@@ -30,7 +30,7 @@ from planner.quantity import column
 from planner.queueing import checks
 from planner.units import given, readable
 
-HALVINGS: Final = 40  # bisection steps of the page rate
+HALVINGS: Final = 40  # of all that the devices carry, to the step of a page rate
 MOST_GUESTS: Final = 1_000_000  # where the search ends
 
 
@@ -168,11 +168,8 @@ def _most(device: PagingDevice, at: Question, share: float = 1.0) -> float:
     """Largest amount that at least `share` of the possible devices carry within the target."""
     full = at.devices * float(np.max(device.capacity))
     if at.per_guest is None:
-        low, high = 0.0, full
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if at.meets(device, middle, share) else (low, middle)
-        return low
+        step = full * 0.5**HALVINGS
+        return step * (smallest(lambda k: not at.meets(device, step * k, share), 1, 2**HALVINGS) - 1)
     many = math.floor(full / at.per_guest) + 1
     most = min(many, MOST_GUESTS)
     found = smallest(lambda guests: not at.meets(device, guests, share), 1, most)

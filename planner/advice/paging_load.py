@@ -243,11 +243,9 @@ class _Dealt:
 
     @property
     def random_response(self) -> float:
-        """Response time at the page rate of the load if each request goes to a random device [s]."""
+        """Response time at the page rate of the load, if random devices reach it, with requests dealt to them [s]."""
         from scipy.optimize import brentq
 
-        if self.at_random() < self.load.page_rate:
-            return math.inf
         round_time = float(self.round_time)
         think = brentq(lambda think: self.at_random(think) - self.load.page_rate, 0.0, round_time, rtol=1e-6)
         return round_time - float(think)
@@ -260,13 +258,12 @@ def random_note(found: Sequence[tuple[PagingKind, int, Load]]) -> str:
         if load.requests is None or load.requests > LARGEST_DEAL:
             continue
         dealt = _Dealt(device=kind.device, load=load, count=count, requests=load.requests)
-        response = dealt.random_response
-        if math.isinf(response):
-            missed.append(f"at most {readable(dealt.at_random())} pages/s on {count:,} {kind.name}")
-        elif response > load.target_of(kind.device):
+        if (most := dealt.at_random()) < load.page_rate:
+            missed.append(f"at most {readable(most)} pages/s on {count:,} {kind.name}")
+        elif (response := dealt.random_response) > load.target_of(kind.device):
             missed.append(f"{readable(response / MILLISECOND)} ms on {count:,} {kind.name}")
-    most = f": {' or '.join(missed)}" if missed else ""
-    return f"Requests are assumed evenly distributed over devices; at random devices they queue more{most}."
+    more = f": {' or '.join(missed)}" if missed else ""
+    return f"Requests are assumed evenly distributed over devices; at random devices they queue more{more}."
 
 
 def meets(device: PagingDevice, load: Load, count: int) -> Array:

@@ -21,11 +21,7 @@ aliases = options.group(
 
 Files = Annotated[
     list[Path] | None,
-    argument(
-        "[FILE]...",
-        "DEVICE listings (FCX108), or tables of volumes (CSV); - for standard input.",
-        show_default=False,
-    ),
+    argument("[FILE]...", "DEVICE listings (FCX108), or tables of volumes (CSV); - for standard input."),
 ]
 NoAlias = Annotated[str | None, option("SHARE", "Target: share of tries without alias, as 1%.", "--no-alias")]
 Exclude = Annotated[str | None, option("LIST", "Devices to leave out, as 5230 or 522A,522C-522E.")]
@@ -109,7 +105,7 @@ def volume(
     *,
     question: AliasNumbers,
     rows: options.ChosenRows,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Count the aliases of volumes that have their own (classic PAV).
 
@@ -124,7 +120,7 @@ def volume(
 
 
 def _answer(
-    question: AliasNumbers, files: list[Path] | None, form: options.PlotForm, asked: dict[str, Any]
+    question: AliasNumbers, files: list[Path] | None, form: options.Form, asked: dict[str, Any]
 ) -> None:
     """Answer, add commands if wanted, print and draw."""
     from planner import sizing
@@ -154,7 +150,7 @@ def pool(
     *,
     question: AliasNumbers,
     rows: options.ChosenRows,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Count the aliases of volumes that share them (HyperPAV).
 
@@ -191,7 +187,7 @@ def supply(
     start: options.From = None,
     end: options.To = None,
     *,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Judge running pools by their supply counters.
 

@@ -26,7 +26,7 @@ def read(
     ] = None,
     map: options.Map = None,
     *,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Read measurements of any format, or an archive, and print them as a table, JSON or CSV.
 

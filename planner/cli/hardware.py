@@ -25,7 +25,7 @@ def rate(
     disks: Annotated[int, option("N", "Disks over which the data are spread.")] = 1,
     kind: Annotated[list[str] | None, option("KIND", "Kinds of disk; all if left out.")] = None,
     *,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Transactions per second of each kind of disk, with and without minidisk cache.
 
@@ -52,7 +52,7 @@ def ccw(
     translation: Annotated[str, option("HOW", "fast or slow.")] = "fast",
     data_rate: Annotated[float | None, measured("RATE", "data rate", "Data moved, as 50MB/s.")] = None,
     *,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """CP processor time per MB for translating channel programs, and the saving of fast translation.
 
@@ -87,7 +87,7 @@ def paging(
         option("MACHINE=FACTOR", "Speed of MACHINE's processors over that of the others."),
     ] = None,
     *,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Count paging devices of each kind for a page rate.
 
@@ -142,7 +142,6 @@ def processors(
             "[CSV]",
             "A row per configuration: processors, and cpu_ms, or emulation_cpu_ms and cp_cpu_ms, or itr; "
             "run and real_storage_GB are optional.",
-            show_default=False,
         ),
     ] = None,
     count: Annotated[
@@ -159,7 +158,7 @@ def processors(
         float | None, measured("RATE", "rate", "How many processors this needs, as 600/s.")
     ] = None,
     *,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Predict throughput with more processors.
 

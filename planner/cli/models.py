@@ -55,7 +55,7 @@ def calibrate(
         system=system, start=start, end=end, interval=interval, device=device, pool=pool
     )
     task = calibrate.Task(files=data, title=title, population=population, fix=fix or (), chosen=chosen)
-    form = options.PlotForm(json=json, csv=csv, force=force, plot=plot)
+    form = options.Form(json=json, csv=csv, force=force, plot=plot)
     files.writable(output, force=force)
     with options.progress("Fitting"):
         found, model = calibrate.calibrate(kind, task)
@@ -71,7 +71,7 @@ Settings = Annotated[
 
 
 @options.expanded
-def predict(model: ModelFile, settings: Settings = None, *, form: options.PlotForm) -> None:
+def predict(model: ModelFile, settings: Settings = None, *, form: options.Form) -> None:
     """Ask a model for one scenario.
 
     Example: planner predict hyperpav --set aliases=8 --set volumes=8
@@ -79,7 +79,7 @@ def predict(model: ModelFile, settings: Settings = None, *, form: options.PlotFo
     _ask(model, settings or [], [], form)
 
 
-def _ask(model: str, settings: list[str], over: list[str], form: options.PlotForm) -> None:
+def _ask(model: str, settings: list[str], over: list[str], form: options.Form) -> None:
     """Predict; if the output is for a program, print extrapolation warnings on standard error."""
     from planner import library, whatif
 
@@ -102,7 +102,7 @@ def whatif(
     ],
     settings: Settings = None,
     *,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Ask a model for a grid of scenarios.
 
@@ -117,7 +117,7 @@ def whatif(
 
 
 @options.expanded
-def scoreboard(*, form: options.PlotForm) -> None:
+def scoreboard(*, form: options.Form) -> None:
     """Compare every published figure with the planner.
 
     Exit code 1 if an identity does not hold and no erratum says why, or a stated accuracy is not met.
@@ -164,14 +164,12 @@ def figures(
 def explain(
     topic: Annotated[
         str | None,
-        argument("[TOPIC]", "What to explain; without it the topics are listed.", show_default=False),
+        argument("[TOPIC]", "What to explain; without it the topics are listed."),
     ] = None,
-    numbers: Annotated[
-        list[str] | None, argument("[NAME=VALUE]...", "Your numbers, with units.", show_default=False)
-    ] = None,
+    numbers: Annotated[list[str] | None, argument("[NAME=VALUE]...", "Your numbers, with units.")] = None,
     latex: Annotated[bool, flag("Print LaTeX.", "--latex")] = False,
     *,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Explain a formula with your numbers.
 

@@ -38,9 +38,9 @@ def flag(help: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, help=help, **more)
 
 
-def argument(metavar: str, help: str, **more: Any) -> Any:
-    """A positional argument."""
-    return typer.Argument(metavar=metavar, help=help, **more)
+def argument(metavar: str, help: str) -> Any:
+    """A positional argument; the help shows no default, which is None where there is one."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False)
 
 
 def quantity(text: str | None, dimension: Dimension | None, option: str, *, zero: bool = False) -> Any:
@@ -97,7 +97,6 @@ SPELLED: Final = {
 }  # fmt: skip
 ELSEWHERE: Final = {"map": "planner collect --map"}  # for commands without --map
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
-WRITTEN: Final = ("output", "plot", "report")
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
 _GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given", default={})  # noqa: B039 - never modified
 PATIENCE: Final = 1.0  # seconds before a progress bar shows
@@ -112,33 +111,23 @@ def is_file(output: Path | None) -> TypeGuard[Path]:
 class Form:
     """Format and destination of an answer; invalid combinations are refused before any work.
 
-    `json` and `csv`: for programs instead of people; `output`: file for the answer, standard output if None;
-    `force`: whether to overwrite existing files.
+    `json` and `csv`: for programs instead of people; `output`: file for the answer, standard output if None; `force`:
+    whether to overwrite existing files; `plot` and `report`: files for a picture and a page, None if not wanted.
     """
 
     json: Json = False
     csv: Csv = False
     output: Output = None
     force: Force = False
-
-    def __post_init__(self) -> None:
-        """Refuse both forms at once, and a file that cannot be written."""
-        if self.json and self.csv:
-            raise InputError("--json --csv", "both", "one of them")
-        if is_file(self.output):
-            files.writable(self.output, force=self.force)
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class PlotForm(Form):
-    """`Form` with the files `plot` for a picture and `report` for a page, each None if not wanted."""
-
     plot: Plot = None
     report: Report = None
 
     def __post_init__(self) -> None:
-        """Also refuse a file to which no picture or page can be written."""
-        Form.__post_init__(self)
+        """Refuse both forms at once, and files to which no answer, picture or page can be written."""
+        if self.json and self.csv:
+            raise InputError("--json --csv", "both", "one of them")
+        if is_file(self.output):
+            files.writable(self.output, force=self.force)
         if self.plot is not None:
             files.drawable(self.plot, force=self.force)
         if self.report is not None:
@@ -273,16 +262,11 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 
 def _keep_given(values: Mapping[str, Any]) -> None:
     """Keep what was given; a file that is read is not written over, even with `force`: nobody measures it again."""
-    outputs = OUTPUTS if values.get("force") else ()  # without it nothing is written over
-    written = {name: values[name] for name in outputs if isinstance(values.get(name), Path)}
-    others = [
-        value if isinstance(value, list) else [value] for name, value in values.items() if name not in OUTPUTS
-    ]
-    read = [each for some in others for each in some if isinstance(each, Path)]
-    for name, place in written.items():
-        if any(_holds(each, place) for each in read):
-            raise InputError(spelled(name), str(place), "another file than those that are read")
     _GIVEN.set(dict(values))
+    for name in OUTPUTS if values.get("force") else ():  # without it nothing is written over
+        place = values.get(name)
+        if isinstance(place, Path) and any(_holds(each, place) for each in sources()):
+            raise InputError(spelled(name), str(place), "another file than those that are read")
 
 
 def _holds(source: Path, place: Path) -> bool:
@@ -401,7 +385,7 @@ def sources() -> list[Path]:
     """Files that the running command reads: paths among its arguments and options, except those that it writes."""
     found: list[Path] = []
     for name, value in _GIVEN.get().items():
-        if name not in WRITTEN:
+        if name not in OUTPUTS:
             every = value if isinstance(value, (list, tuple)) else [value]
             found += [each for each in every if isinstance(each, Path)]
     return found
@@ -427,13 +411,12 @@ def colored() -> bool:
 def show(answer: Answer | Tabular, form: Form) -> None:
     """Draw an answer if wanted, print it or write it to a file, and exit with its code."""
     found: Any = answer
-    if isinstance(form, PlotForm):
-        draw(found.plot, form)
-        if form.report is not None:
-            from planner.page import of_answer
+    draw(found.plot, form)
+    if form.report is not None:
+        from planner.page import of_answer
 
-            page = of_answer(found, command=said(), sources=sources())
-            files.save(page.html, form.report, force=form.force)
+        page = of_answer(found, command=said(), sources=sources())
+        files.save(page.html, form.report, force=form.force)
     on_screen = isinstance(answer, Answer) and form.output is None
     text = functools.partial(found.text, width(), color=colored()) if on_screen else found.text
     emit(text, found.to_dict, found.table, form)
@@ -441,7 +424,7 @@ def show(answer: Answer | Tabular, form: Form) -> None:
         raise typer.Exit(code)
 
 
-def draw(plot: Callable[[], Axes], form: PlotForm) -> None:
+def draw(plot: Callable[[], Axes], form: Form) -> None:
     """Draw to the file of ``--plot``, if given."""
     if form.plot is not None:
         files.save_axes(plot(), form.plot, force=form.force)

@@ -43,7 +43,7 @@ def site(
     rows: options.ChosenRows,
     scheduler: options.Scheduler = None,
     workers: options.Workers = None,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Find what every pool needs over its days: which are short, which have spare aliases, and when.
 
@@ -98,7 +98,7 @@ def growth(
     workers: options.Workers = None,
     *,
     rows: options.ChosenRows,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Find the day on which a limit is reached, from trend, level shifts and weekly pattern.
 

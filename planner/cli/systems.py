@@ -36,7 +36,7 @@ def limits(
     in_use: InUse = None,
     ptrm_spaces: PtrmSpaces = None,
     *,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Show every limit on the virtual storage that can be in use.
 
@@ -64,7 +64,7 @@ def frames(
     ] = None,
     real_storage: options.RealStorage = None,
     *,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Count the frames of virtual storage and its PGMBKs.
 
@@ -140,7 +140,7 @@ def usage(
     start: options.From = None,
     end: options.To = None,
     *,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Show how much of each limit the PTRM data spaces use.
 
@@ -181,7 +181,7 @@ def _guests(text: str, whole: str) -> tuple[int | None, float]:
 
 @options.expanded
 def system(
-    file: Annotated[Path | None, argument("[FILE.toml]", "The system.", show_default=False)] = None,
+    file: Annotated[Path | None, argument("[FILE.toml]", "The system.")] = None,
     settings: Annotated[
         list[str] | None,
         option(
@@ -206,7 +206,7 @@ def system(
     name: Annotated[str | None, option("NAME", "System of --from, if it holds several.", "--system")] = None,
     schema: Annotated[bool, flag("Print the JSON Schema of the file, for editors.", "--schema")] = False,
     *,
-    form: options.PlotForm,
+    form: options.Form,
 ) -> None:
     """Solve a whole system from one file: storage, paging, devices, processors and throughput together.
 

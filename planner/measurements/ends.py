@@ -15,6 +15,7 @@ from planner.interval import Interval
 from planner.lazy import pl
 from planner.measurements.read import Measured
 from planner.measurements.run import Run
+from planner.queueing._roots import increasing_root
 from planner.results import Array, Flags
 from planner.units import MILLISECOND, readable
 
@@ -67,7 +68,6 @@ def check_response(
 
 
 BUNCHED: Final = 3.0
-HALVINGS: Final = 50  # to all digits but the last
 KNOWN: Final = 0.05  # relative width up to which the ends are one
 
 
@@ -235,15 +235,15 @@ def with_service(measured: Measured, service: Interval) -> Measured:
 
 
 def _served(rate: Array, response: Array, devices: Array, batch: float) -> Array:
-    """Solve the response of `service_bracket` for S, which grows with it, by halves of what it lies between."""
-    low, high = np.zeros(np.shape(response)), np.minimum(response, devices / rate)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2.0
-        used = rate * middle / devices
+    """Solve the response of `service_bracket` for S, which grows with it."""
+
+    def excess(service: Array, rate: Array, response: Array, devices: Array) -> Array:
+        used = rate * service / devices
         waits = batch * ((batch - 1.0 + used) / batch) ** (np.sqrt(2.0 * (devices + 1.0)) - 1.0)
-        above = middle * (1.0 + waits / (devices * (1.0 - used))) > response
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return np.asarray((low + high) / 2.0)
+        return service * waits - devices * (1.0 - used) * (response - service)
+
+    most = np.minimum(response, devices / rate)
+    return increasing_root(excess, 0.0 * most, most, (rate, response, devices))
 
 
 def in_words(bracket: Interval, rate: Array) -> str:

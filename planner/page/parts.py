@@ -117,9 +117,8 @@ def _breaks(answer: Growth, ident: str) -> Part:
         Tile(label="limits reached", value=str(len(later)), detail=f"within {ahead(answer.horizon)}"),
         Tile(label="the first of them", value=str(later[0].reached) if later else "none", detail=_first(later)),
     )  # fmt: skip
-    return replace(
-        _any(answer, ident, "What breaks first", 8), tiles=tiles
-    )  # tables of at most 8 rows need no sorting
+    # tables of at most 8 rows need no sorting
+    return replace(_any(answer, ident, "What breaks first", 8), tiles=tiles)
 
 
 def _first(limits: list[Limit]) -> str:

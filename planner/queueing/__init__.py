@@ -9,8 +9,7 @@ from planner import door
 if TYPE_CHECKING:
     from planner.queueing.erlang import erlang_b, erlang_c
     from planner.queueing.general_service import GeneralSteady, mgc
-    from planner.queueing.multiclass import MulticlassSteady, closed_network
-    from planner.queueing.network import NetworkSteady, mva
+    from planner.queueing.network import MulticlassSteady, NetworkSteady, closed_network, mva
     from planner.queueing.overflow import OverflowGroup, overflow_group
     from planner.queueing.pools import PoolSteady, alias_pool
     from planner.queueing.scalability import Scalability, fit_usl, usl

@@ -43,9 +43,8 @@ def stationary(moves: Array) -> Array:
         kept = back[:, state] <= 0.0
         distribution[kept, :state], distribution[kept, state] = 0.0, 1.0
         if (distribution[:, state] > LARGE).any():
-            distribution[:, : state + 1] /= np.maximum(
-                distribution[:, state, None], 1.0
-            )  # much rarer states are negligible
+            # much rarer states are negligible
+            distribution[:, : state + 1] /= np.maximum(distribution[:, state, None], 1.0)
     return np.asarray(distribution / distribution.sum(-1, keepdims=True))
 
 

@@ -91,9 +91,8 @@ def _station(group: StationGroup, full: Array) -> _Station:
         return _Station(group=group)
     visiting = np.where((group.demand > 0).any(axis=0), full, 0.0).sum(-1)
     length = min(int(visiting.max()), REACH) + 1
-    settled = (
-        min(length, group.service_rates.shape[-1]) + 1
-    )  # above this n the weights are a geometric series
+    # above this n the weights are a geometric series
+    settled = min(length, group.service_rates.shape[-1]) + 1
     weights = log_series(group.service_rates, group.load, settled)
     step = weights[:, -1:] - weights[:, -2:-1]
     further = np.arange(1, max(length - settled, 0) + 1)

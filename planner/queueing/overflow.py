@@ -132,8 +132,8 @@ class OverflowGroup(Result):
         centered: Array = after - (self.distribution * before).sum(axis=-1, keepdims=True)
         return centered
 
-    def most_found(self, tries: ArrayLike) -> Array:
-        """Distribution of the most busy servers that a request finds in an interval.
+    def found(self, tries: ArrayLike) -> tuple[Array, Array]:
+        """Distributions of the most and of the fewest busy servers that a request finds in an interval.
 
         Parameters
         ----------
@@ -142,27 +142,11 @@ class OverflowGroup(Result):
 
         Returns
         -------
-        ndarray, shape (..., servers + 1)
-            Probability of 0, 1, ... servers; a request that finds all busy fails [1].
+        tuple of ndarray, shape (..., servers + 1)
+            Probability of 0, 1, ... servers, of the most and of the fewest; a request that finds all busy fails [1].
         """
-        interval = checks.nonnegative("tries", tries) / self.load
-        return most_found(self.distribution, self.flow, interval, self.servers)
-
-    def fewest_found(self, tries: ArrayLike) -> Array:
-        """Distribution of the fewest busy servers that a request finds in an interval.
-
-        Parameters
-        ----------
-        tries : array_like
-            Mean requests of the interval, of the shape of `load` [1].
-
-        Returns
-        -------
-        ndarray, shape (..., servers + 1)
-            Probability of 0, 1, ... servers [1].
-        """
-        interval = checks.nonnegative("tries", tries) / self.load
-        return fewest_found(self.distribution, self.flow, interval, self.servers)
+        given = self.distribution, self.flow, checks.nonnegative("tries", tries) / self.load, self.servers
+        return most_found(*given), fewest_found(*given)
 
 
 def _of_mean(mean: Array, distribution: Array, most: Array, rounding: float = 1e-12) -> Array:

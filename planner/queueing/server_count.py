@@ -34,13 +34,6 @@ def min_servers(
     The mean wait C S / (c - a), the delay probability C and the response quantile of M/M/c all fall with c, so
     that the answer c meets the target by `mmc` and c - 1 does not. With `scv` other than 1 the model is `mgc`.
 
-    Parameters
-    ----------
-    delay_probability : array_like, optional
-        Largest delay probability.
-    response_quantile : tuple of array_like, optional
-        (p, seconds): a share p of the requests is to be answered within that time; `scv` 1 only.
-
     Returns
     -------
     ndarray of int64
@@ -83,13 +76,6 @@ def max_load(
     """Largest arrival rate with which an open queue meets a target; several targets must all be met.
 
     The root of the increasing target quantity of `mmc` (`mgc` with `scv` other than 1) over the load.
-
-    Parameters
-    ----------
-    delay_probability : array_like, optional
-        Largest delay probability.
-    response_quantile : tuple of array_like, optional
-        (p, seconds): a share p of the requests is to be answered within that time; `scv` 1 only.
 
     Returns
     -------

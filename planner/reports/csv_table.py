@@ -487,10 +487,7 @@ class FrameTable(CsvTable):
             column = whole if (whole == column).all() else column
         try:
             return column.cast(pl.String).fill_null("").str.strip_chars()
-        except (
-            pl.exceptions.InvalidOperationError,
-            pl.exceptions.ComputeError,
-        ):  # the latter of a column of objects
+        except pl.exceptions.PolarsError:  # of two kinds: of nested values, and of a column of objects
             problem = f"column {name} is of type {column.dtype}: expected text, numbers or times"
             raise ReportError(self.path, problem) from None
 

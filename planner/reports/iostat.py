@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from planner.errors import ReportError
+from planner.queueing._roots import increasing_root
 from planner.reports import iostat_text, schema
 from planner.reports.iostat_text import (
     KNOWN,
@@ -221,16 +222,15 @@ def _most_used(busy: Array, rate: Array, release: str | None) -> Array:
     Of a share U of the time, with events at random, 2 X / U in a second of it, ticks without one are lost: with the
     tick t at most exp(-X t / U), since an I/O often begins as one ends. Kernels from 5.7 on lose ticks only before
     those that begin, U / 2 exp(-2 X t / U). So the counted share is at least U (1 - exp(-X t / U)), or
-    U (1 - exp(-2 X t / U) / 2), which grow with U; solved by halves.
+    U (1 - exp(-2 X t / U) / 2), which grow with U.
     """
-    low, high = np.minimum(busy, 1.0), np.ones(busy.shape)
-    for _ in range(40):
-        used = (low + high) / 2.0
+
+    def excess(used: Array, busy: Array, rate: Array) -> Array:
         events = rate * TICK / np.maximum(used, TICK**2)
         kept = np.exp(-2.0 * events) / 2.0 if _version(release) >= WHOLE_GAPS_FROM else np.exp(-events)
-        above = used * (1.0 - kept) > busy
-        low, high = np.where(above, low, used), np.where(above, used, high)
-    return high
+        return used * (1.0 - kept) - busy
+
+    return increasing_root(excess, np.minimum(busy, 1.0), np.ones(busy.shape), (busy, rate))
 
 
 def _check(path: Path, row: DiskLine, *, in_lines: bool) -> None:

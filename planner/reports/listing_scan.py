@@ -104,9 +104,8 @@ class Scanner:
         self._layout: Columns | None = None
         self._layouts: dict[str, Columns | None] = {}
         self._tops: dict[bytes, OpenPage] = {}
-        self._last_listing, self._last_line, self._place = np.full(
-            (3, 2**16 + 1), -1
-        )  # by number of the address
+        # by number of the address
+        self._last_listing, self._last_line, self._place = np.full((3, 2**16 + 1), -1)
 
     def feed(self, lines: Lines) -> None:
         """Read one block."""

@@ -14,6 +14,7 @@ from planner.library import DEFAULT_MODEL
 from planner.queueing.pools.pool import MOST_DEVICES
 from planner.queueing.pools.solve import solve_pools
 from planner.results import Array
+from planner.site.growth.model import YEAR
 from planner.units import MOST_ALIASES
 
 FIRST: Final = date(2026, 1, 1)
@@ -45,7 +46,7 @@ def daily_levels(
     weekday = (FIRST.weekday() + day) % 7
     next_month = (calendar.astype("datetime64[M]") + np.timedelta64(1, "M")).astype("datetime64[D]")
     last_working = np.is_busday(calendar) & (np.busday_count(calendar, next_month) == 1)
-    level = (1 + growth * day / 365.25) * np.where(2 * day >= days, 1 + shift, 1.0)
+    level = (1 + growth * day / YEAR) * np.where(2 * day >= days, 1 + shift, 1.0)
     innovations = np.sqrt(1 - correlation**2) * generator.standard_normal(days)
     off = np.empty(days)
     off[0] = generator.standard_normal()

@@ -192,12 +192,12 @@ COUNTS: Final = tuple(
 )  # fmt: skip
 COLUMNS: Final = (
     *map(column, ("system", "pool")), *COUNTS, *map(column, ("needed_low", "needed_high", "verdict")),
-    column("worst_start", of=lambda need: need.worst_start and need.worst_start.isoformat()),
+    column("worst_start", of="worst_start"),
     *map(column, ("intervals", "busy_intervals", "solved_in_full", "kind", "needed", "short_intervals")),
     column("taught_by", of=lambda need: 1), *map(column, ("to_add", "to_gain")),
     column("busiest_hour", of=lambda need: need.busiest_hour or None),
     column("supply", of=lambda need: need.supply or None), column("problem"),
-    column("decided_start", of=lambda need: need.decided_start and need.decided_start.isoformat()),
+    column("decided_start", of="decided_start"),
 )  # fmt: skip
 FIGURES: Final = (*COLUMNS, *map(column, ("rules", "shares", "notes")))
 

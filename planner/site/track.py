@@ -48,7 +48,7 @@ class ComparedInterval:
 
 
 PAIR: Final = (
-    column("before", of=lambda pair: pair.before.isoformat()), column("after", of=lambda pair: pair.after.isoformat()),
+    column("before", of="before"), column("after", of="after"),
     column("response", "ms", of="predicted"), column("response_low", "ms", of="low"),
     column("response_high", "ms", of="high"), column("measured", "ms", of="measured"), column("held"),
 )  # fmt: skip
@@ -217,7 +217,7 @@ class TrackRecord(Answer):
     )  # fmt: skip
     ROWS: ClassVar = "compared"
     FIGURES: ClassVar = (
-        column("since", of=lambda record: record.since.isoformat()), nested("pools", "pools", TRACKED),
+        column("since", of="since"), nested("pools", "pools", TRACKED),
         column("all", of=lambda record: {"pools": len(record.pools)}
                | {name: getattr(record, name) for name in ("unchanged", "pairs", "held")}),
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """The inverse questions: the fewest aliases that meet a target, with what else the measurement allows."""
 
-from planner.sizing.answer import AliasAnswer, NamedDemand, together
+from planner.sizing.answer import AliasAnswer, together
 from planner.sizing.commands import with_commands
 from planner.sizing.many_pools import MeasuredPool, PoolCount, Subsystem, subsystem
 from planner.sizing.many_volumes import VolumesAnswer
@@ -10,7 +10,6 @@ from planner.sizing.question import aliases
 __all__ = [
     "AliasAnswer",
     "MeasuredPool",
-    "NamedDemand",
     "PoolCount",
     "Subsystem",
     "VolumesAnswer",

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from planner import render
-from planner.answer import Answer, record, tabled
+from planner.answer import Answer, nested, record, tabled
 from planner.demand import DeviceModel, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.quantity import column
 from planner.render.text import from_to, sentence_case
 from planner.sizing.commands import Command, section
-from planner.sizing.comparison import Count, Gain
+from planner.sizing.comparison import GAINS, Count, Gain
 from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons, small
 from planner.units import MILLISECOND, percent, readable
 
@@ -58,10 +58,6 @@ class NamedDemand:
     population: float | None = None
     think_time: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return record(self, READING)
-
 
 READING: Final = (
     *map(column, ("kind", "words", "weight")), column("aliases", of="count"), column("io_rate"), column("population"),
@@ -80,9 +76,9 @@ FIGURES: Final = (
     *map(column, ("saturated", "helps", "strain", "rule_of_thumb", "in_use")),
     column("volumes_missing", of=lambda a: len(a.gaps.volumes)), column("measured", of=lambda a: list(a.measured)),
     column("growth"), column("target", of=lambda a: str(a.target)), column("demand"),
-    column("readings", of=lambda a: [each.to_dict() for each in a.readings]),
+    nested("readings", "readings", READING),
     column("rows", of=lambda a: a.table().records()), column("counters", of=lambda a: a.counters().records()),
-    column("classic_aliases", of="classic"), column("gains", of=lambda a: [each.to_dict() for each in a.gains]),
+    column("classic_aliases", of="classic"), nested("gains", "gains", GAINS),
     column("grouping_error"), column("below_floor"), column("commands", of=lambda a: [each for each, _ in a.commands]),
     column("doubts", of=lambda a: list(a.doubts)),
     column("model", of=lambda a: next(iter(words_of(a.device_model)), None)),
@@ -407,7 +403,7 @@ class AliasAnswer(Answer):
     @property
     def demand(self) -> dict[str, Any]:
         """The preferred demand, as ``--json`` has it."""
-        first = self.readings[0].to_dict()
+        first = record(self.readings[0], READING)
         people = first["population"]
         return {
             "kind": {"poisson": "open"}.get(first["kind"], first["kind"]),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from planner import render
-from planner.answer import record
 from planner.devices import Performance, Pool
 from planner.measurements import Run
 from planner.quantity import column
@@ -73,10 +72,6 @@ class Gain:
         """Whether the I/Os are answered noticeably sooner."""
         return self.response_after < 0.995 * self.response_before
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data with unit suffixes."""
-        return record(self, FIGURES)
-
     def __str__(self) -> str:
         """Say it in words."""
         head = render.counted(self.volumes, "volume")
@@ -90,7 +85,7 @@ class Gain:
         )
 
 
-FIGURES: Final = (
+GAINS: Final = (
     column("volumes"), column("io_rate_before", of="rate_before"), column("io_rate_after", of="rate_after"),
     *(column(name, "ms", of=name) for name in ("response_before", "response_after")),
 )  # fmt: skip

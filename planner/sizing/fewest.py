@@ -118,9 +118,8 @@ def _following(
     """Count to try next, between one that misses the target and one that meets it or is out of reach."""
     upward, downward = high > limit, np.isnan(at_low)
     with np.errstate(invalid="ignore", divide="ignore"):
-        far = np.maximum(
-            2.0, np.where(upward, low, high) / 4.0
-        )  # excesses far from 1 say little of the distance
+        # excesses far from 1 say little of the distance
+        far = np.maximum(2.0, np.where(upward, low, high) / 4.0)
         least = 2.0 ** max(rounds - HALVE_EVERY, 0)  # from afar in doubled steps, whatever the slope
         up = low + np.maximum(np.ceil(np.minimum(at_low / slope, far)), least)
         down = high - np.maximum(np.ceil(np.minimum(-at_high / slope, far)), least)

@@ -367,7 +367,7 @@ def _count_together(sized: Sequence[SizedPool]) -> None:
     def solve(places: Sequence[int], counts: Sequence[Array]) -> list[Performance | PlannerError]:
         rows = solved([ready[k].preferred for k in places], counts)
         return [
-            ready[k].corrected(one) if isinstance(one, Performance) else one
+            ready[k].correction.applied(one) if isinstance(one, Performance) else one
             for k, one in zip(places, rows, strict=True)
         ]
 

@@ -192,10 +192,6 @@ class Sized(ABC):
         misses, meets = ~self.target.met(rate, service, shortest), self.target.met(rate, service, longest)
         return at if misses and self.growth >= 0 else -1, at if meets and self.growth <= 0 else most
 
-    def corrected(self, model: Performance) -> Performance:
-        """The curve of a model through what was measured."""
-        return self.correction.applied(model)
-
     @property
     def first_last(self) -> int:
         """The count up to which the answer most likely lies."""
@@ -214,7 +210,7 @@ class Sized(ABC):
         limit, last = self.run.most_aliases, self.first_last
         while True:
             model = self.model(np.array([float(limit)]) if self.none_does else np.arange(last + 1.0))
-            rows = self.corrected(model)
+            rows = self.correction.applied(model)
             first = self._first(rows)
             if (first is not None and not self.none_does) or self.saturated:
                 return rows, model
@@ -282,7 +278,7 @@ class Sized(ABC):
         last = self._beyond(count, self.rule_of_thumb)
         if last >= rows.aliases.size:
             model = self.model(np.arange(last + 1.0))
-            rows = self.corrected(model)
+            rows = self.correction.applied(model)
         rows, model = self.with_tries(rows.some(slice(last + 1))), model.some(slice(last + 1))
         rate, response = self._of_finitely_many(rows, *self.bands(rows, model))
         response = self._with_fewer(response, rows)

@@ -357,10 +357,8 @@ def _misfit(observed: Observed, points: Array) -> Array:
     trust = min(1.0, MARKS_TRUST / max(observed.level_intervals.sum(), 1.0))
     tries = np.broadcast_to(observed.level_tries, group.load.shape)
     total: Array = np.zeros(group.load.shape[0])
-    for found, chances in (
-        (observed.most_found, group.most_found(tries)),
-        (observed.fewest_found, group.fewest_found(tries)),
-    ):
+    marks = observed.most_found, observed.fewest_found
+    for found, chances in zip(marks, group.found(tries), strict=True):
         total -= 2.0 * trust * (found * np.log(np.maximum(chances, 0.0) + FLOOR)).sum(axis=(1, 2))
     if observed.fails:
         known = np.nan_to_num(observed.fail_error, nan=1.0 / np.sqrt(observed.fails))

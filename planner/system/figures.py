@@ -15,7 +15,7 @@ from planner import library
 from planner.calibrate.error_bar import stretch
 from planner.errors import ConvergenceError, InfeasibleError, InputError
 from planner.interval import Interval
-from planner.queueing.multiclass import small_enough
+from planner.queueing.network import small_enough
 from planner.results import Array, by_key
 from planner.system.coupled import ONE_WAIT, SystemFigures, SystemScenarios, customers_of, outcome_of
 from planner.system.description import BROUGHT, MEASURED_AT, PER_PAGE, Entry, System

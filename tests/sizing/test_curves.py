@@ -15,6 +15,7 @@ from scipy.stats import norm
 
 import planner
 from planner import queueing
+from planner.answer import record
 from planner.demand import DeviceModel, Target, read_volumes
 from planner.devices import Performance, Pool, VolumeClass
 from planner.devices.pool import _unbounded
@@ -25,7 +26,7 @@ from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN
 from planner.results import Array
 from planner.sizing.bounds import MOST, Correction, band, counts_at_ends, ends_of, holding, spaced, through
 from planner.sizing.bursty_pool import SizedDraws
-from planner.sizing.comparison import Count, Gain, gains, own_gains
+from planner.sizing.comparison import GAINS, Count, Gain, gains, own_gains
 from planner.sizing.fewest import _following, excess_of, fewest, first_guess, most_useful
 from planner.sizing.need import need
 from planner.sizing.pool import between, interpolated, some_counts
@@ -277,7 +278,7 @@ def test_a_gain_is_told_in_rate_and_response() -> None:
     assert str(gain(2, after=5e-3)) == "2 volumes at 100/s gain nothing"
     assert gain(after=0.994 * 5e-3).gains
     assert not gain(after=0.996 * 5e-3).gains
-    assert gain(2).to_dict() == {
+    assert record(gain(2), GAINS) == {
         "volumes": 2, "io_rate_before": 100.0, "io_rate_after": 150.0, "response_before_ms": pytest.approx(5.0),
         "response_after_ms": pytest.approx(2.0),
     }  # fmt: skip

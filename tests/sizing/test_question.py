@@ -353,10 +353,10 @@ def test_a_quiet_pool_among_others_is_not_short() -> None:
         "device": ["A", "B"], "pool": ["P1", "P2"], "aliases": [0, 0], "io_rate": [5.1, 400.0],
         "service_ms": [0.6, 1.3], "queued": [0.02, 0.5],
     })  # fmt: skip
-    among, counted = aliases(table, pool=True), aliases(table, pool=True, floor=0.0)
+    among, counted = aliases(table, kind="pool"), aliases(table, kind="pool", floor=0.0)
     assert [name for name, _ in among.changes] == ["P2"] and "pool P1; --floor 0" in "".join(among.notes)
     assert [name for name, _ in counted.changes] == ["P1", "P2"]
-    alone = aliases(table[:1], pool=True)
+    alone = aliases(table[:1], kind="pool")
     assert (alone.changes, alone.count.verdict) == ([], ENOUGH)
 
 

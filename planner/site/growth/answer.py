@@ -175,7 +175,7 @@ class Growth(Answer):
 
         def said(label: SeriesLabel, day: date, name: str, size: Interval, **more: int) -> dict[str, Any]:
             three = {name: size.value, f"{name}_low": size.low, f"{name}_high": size.high}
-            return {"system": label.system, "what": label.what, **more, "date": dates.iso(day), **three}
+            return {"system": label.system, "what": label.what, **more, "date": day.isoformat(), **three}
 
         def ahead(
             each: Limit,
@@ -203,7 +203,7 @@ class Growth(Answer):
             "volumes_missing": all_missing(self.gaps),
             "horizon_days": self.horizon,
             "growth_per_year": self.rate,
-            "events": [{"date": dates.iso(day), "factor": factor} for day, factor in self.events],
+            "events": [{"date": day.isoformat(), "factor": factor} for day, factor in self.events],
         }
 
     @property

@@ -219,9 +219,7 @@ class Limit:
     month_end: tuple[str, Interval] | None  # which days about a month end differ, and by which factor
     shifts: tuple[Shift, ...]  # level shifts, in order of time
     change: TrendChange | None  # where the trend was another before
-    wandering: (
-        float | None
-    )  # standard deviation in a year of a level that wanders beside its line, as a share of it
+    wandering: float | None  # standard deviation in a year of a level beside its line, as a share of it
     compounds: float  # probability that the load grows by percent
     by_kind: tuple[date | None, date | None]  # `reached` if it grows in a straight line, and by percent
     unlike: tuple[date, ...]  # days unlike all others (holidays, outages), left out of the fit
@@ -233,25 +231,17 @@ class Limit:
         return (self.last - self.first).days + 1 >= TWO_YEARS
 
 
-def iso(day: date | None) -> str | None:
-    """A date as ``--json`` shows it."""
-    return None if day is None else day.isoformat()
-
-
 FIGURES: Final = (
     *(column(name, of=f"measured.{name}") for name in ("system", "what", "unit")), column("now"),
     *(column(key, of=f"trend.{end}") for key, end in
       (("trend_per_year", "value"), ("trend_low", "low"), ("trend_high", "high"))),
-    column("limit"), column("date", of=lambda each: iso(each.reached)),
-    column("date_low", of=lambda each: iso(each.reached_low)),
-    column("date_high", of=lambda each: iso(each.reached_high)), column("verdict"),
+    column("limit"), *(column(f"date{end}", of=f"reached{end}") for end in ("", "_low", "_high")), column("verdict"),
 )  # fmt: skip
 DETAILS: Final = (
     *(column(name, of=f"grows.{name}") for name in ("system", "what")),
-    column("first_day", of=lambda each: iso(each.first)), column("last_day", of=lambda each: iso(each.last)),
-    column("days"), column("week", of=lambda each: list(each.week)),
-    column("season_busiest_date", of=lambda each: each.season and iso(each.season.busiest)),
-    column("season_quietest_date", of=lambda each: each.season and iso(each.season.quietest)),
+    column("first_day", of="first"), column("last_day", of="last"), column("days"),
+    column("week", of=lambda each: list(each.week)),
+    *(column(f"season_{name}_date", of=f"season.{name}") for name in ("busiest", "quietest")),
     *(column(f"season_{name}{end}", of=f"season.{share}.{field}")
       for name, share in (("busiest", "high"), ("quietest", "low"))
       for end, field in (("", "value"), ("_low", "low"), ("_high", "high"))),
@@ -259,15 +249,13 @@ DETAILS: Final = (
     column("month_end_factor", of=lambda each: each.month_end and each.month_end[1].value),
     column("month_end_low", of=lambda each: each.month_end and each.month_end[1].low),
     column("month_end_high", of=lambda each: each.month_end and each.month_end[1].high),
-    column("trend_changed", of=lambda each: each.change and iso(each.change.day)),
-    column("trend_changed_low", of=lambda each: each.change and iso(each.change.earliest)),
-    column("trend_changed_high", of=lambda each: each.change and iso(each.change.latest)),
-    *(column(key, of=f"change.before.{end}") for key, end in
-      (("trend_before", "value"), ("trend_before_low", "low"), ("trend_before_high", "high"))),
+    *(column(f"trend_{key}", of=f"change.{field}") for key, field in
+      (("changed", "day"), ("changed_low", "earliest"), ("changed_high", "latest"), ("before", "before.value"),
+       ("before_low", "before.low"), ("before_high", "before.high"))),
     column("wandering"), column("probability_by_percent", of="compounds"),
-    column("date_straight", of=lambda each: iso(each.by_kind[0])),
-    column("date_by_percent", of=lambda each: iso(each.by_kind[1])), column("correlation"),
-    column("unlike_days", of=lambda each: [iso(day) for day in each.unlike]),
+    column("date_straight", of=lambda each: each.by_kind[0]),
+    column("date_by_percent", of=lambda each: each.by_kind[1]), column("correlation"),
+    column("unlike_days", of=lambda each: [day.isoformat() for day in each.unlike]),
 )  # fmt: skip
 
 

@@ -49,9 +49,8 @@ PRIORS: Final = {
     "spell": ChangePrior(1 / 5000, 0.5),  # such days in a row, of each length
     "bend": ChangePrior(EVERY / 10000, 0.3),  # growth that stops or changes, by levels a year
     "month": ChangePrior(1 / 20, 0.3),  # each form of a month end, once for a series
-    "season": ChangePrior(
-        1 / 20, 0.2
-    ),  # each number of harmonics; the size of the first, the others' in inverse order
+    # Each number of harmonics; the size of the first, the others' in inverse order.
+    "season": ChangePrior(1 / 20, 0.2),
 }
 
 

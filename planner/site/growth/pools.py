@@ -183,8 +183,7 @@ def answer_pools(
             device_model=device_model,
             target=target,
         )
-        for first in range(0, len(pools), at_once)
-        if (some := pools[first : first + at_once])
+        for some in (pools[first : first + at_once] for first in range(0, len(pools), at_once))
     ]
     found: list[PoolLimits] = []
     for each in parallel.run(answer_part, parts, workers=workers):
