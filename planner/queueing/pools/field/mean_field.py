@@ -63,6 +63,8 @@ CUT_OFF: Final = 1e-2
 """Probability of the largest d above which the arrays are enlarged fourfold."""
 MOST_CELLS: Final = 2_000_000
 """Largest number of D times d of one element, over all classes, that is solved."""
+LITTLE_CELLS: Final = 500_000
+"""The same for a nearly critical pool: of 120 random ones that wanted more (1 to 3 classes) none converged with it."""
 MOST_WORK: Final = 60_000_000
 """Largest number of passes times D times d of one element: several seconds."""
 LITTLE_WORK: Final = 15_000_000
@@ -144,7 +146,8 @@ def _settle(
         totals, beyond, tilts = _wanted(here, found, size)
         wants = (totals != size.totals) | (beyond != size.beyond) | (tilts != size.tilts)
         larger = ~lost & wants & (number > 1) & (number % 2 == 1)
-        too_large = larger & (totals * beyond * here.volumes.shape[1] > MOST_CELLS)
+        room = np.where(here.nearly_critical, LITTLE_CELLS, MOST_CELLS)
+        too_large = larger & (totals * beyond * here.volumes.shape[1] > room)
         cells = size.totals * size.beyond * here.volumes.shape[1]
         work = np.where(here.nearly_critical, LITTLE_WORK, MOST_WORK)
         most = np.where(state.again, MOST_PASSES, FIRST_PASSES)
