@@ -27,7 +27,7 @@ from planner.queueing._roots import increasing_root
 from planner.queueing.erlang import erlang_b
 from planner.queueing.pools.solve import solve_pools
 from planner.queueing.pools.stability import most_in_overload
-from planner.results import Array, ArrayFields
+from planner.results import Array, ArrayFields, Integers
 from planner.units import readable
 
 OPEN: Final = (math.inf,)
@@ -309,35 +309,39 @@ def _balanced(asked: _Inversions, device_model: DeviceModel) -> Array:
     """Where both residuals cancel, or nearest to it, (4, demands).
 
     Rows: logarithm of the free number, service time of a lone I/O [s], residuals of service and of queue. The gap is a
-    time; in units of the service time of a lone I/O it is that of the best guess before, which S0 was found from.
+    time: of requesters, in units of S0, it is that of the best guess before, and at last that of the best one.
     """
     from scipy.optimize import elementwise
 
-    service = asked.service.value
-    least = service / (1.0 + device_model.inflation * asked.aliases)
-    best, nearest = np.array([service] * 4), np.full(service.size, np.inf)
+    service = asked.service
+    shortest = service.low / (1.0 + device_model.inflation * asked.aliases)
+    best, nearest = np.array([service.value] * 4), np.full(asked.rate.size, np.inf)
+
+    def at(log_free: Array, some: Integers) -> Array:
+        alone = np.clip(best[1, some], shortest[some], service.high[some])
+        found = np.array([log_free, *asked.of(some).residuals(log_free, alone, device_model)])
+        found[1] = np.where(found[1] > 0, found[1], alone)  # nan without a solution
+        return found
 
     def total(log_free: Array, index: Array) -> Array:
         some = index.astype(np.int64)
-        alone = np.clip(best[1, some], least[some], service[some])
-        found = np.array([log_free, *asked.of(some).residuals(log_free, alone, device_model)])
-        found[1] = np.where(found[1] > 0, found[1], alone)  # nan without a solution
+        found = at(log_free, some)
         off = found[2] + found[3]
         nearer = np.abs(off) < nearest[some]
         best[:, some[nearer]], nearest[some[nearer]] = found[:, nearer], np.abs(off)[nearer]
         return np.asarray(off)
 
-    left = np.arange(service.size)
+    left = np.arange(asked.rate.size)
     for ends in _limits(asked, device_model):
         root = elementwise.find_root(
-            total,
-            tuple(ends[:, left]),
-            args=(left.astype(np.float64),),
+            total, tuple(ends[:, left]), args=(left.astype(np.float64),),
             tolerances={"xatol": 1e-6, "fatol": 1e-4},
-        )
+        )  # fmt: skip
         left = left[~root.success]
         if not left.size:
             break
+    if (closed := np.flatnonzero(np.isfinite(asked.population))).size:
+        best[:, closed] = at(best[0, closed], closed)
     return best
 
 
