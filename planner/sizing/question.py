@@ -183,7 +183,7 @@ def aliases(
     alias_devices: str | None = None,
     exclude: str | None = None,
     members: Path | str | None = None,
-    pool: str | None = None,
+    pool: str | bool | None = None,
     system: str | None = None,
     start: datetime | str | None = None,
     end: datetime | str | None = None,
@@ -224,8 +224,8 @@ def aliases(
         Which devices: numbers, ranges and labels, as ``"522A"``, ``"522A-5231"``, ``"522A,522C"``.
     members : Path or str, optional
         Table of the members of all pools of a listing (CSV).
-    pool : str, optional
-        Only this pool.
+    pool : str or bool, optional
+        Only this pool. True is an old spelling of ``kind="pool"``.
     system, start, end, interval : optional
         Which intervals, as `planner.measurements.read` takes them; of an archive by default each pool's worst one.
     target : Target, optional
@@ -275,6 +275,8 @@ def aliases(
     numbers = numbers_of(
         rate=rate, service=service, response=response, queue=queue, in_use=in_use, volumes=volumes
     )
+    if isinstance(pool, bool):
+        kind, pool = kind or ("pool" if pool else "volume"), None
     if kind not in (None, "volume", "pool"):
         raise InputError("kind", kind, "volume or pool")
     parts = {
