@@ -183,7 +183,7 @@ def test_a_shift_from_next_to_nothing_has_a_size(days: Measured) -> None:
 @pytest.mark.long
 def test_a_clock_that_leaps_leaves_its_pool_out(days: Measured) -> None:
     leapt = altered(days, "P2", start=pl.col("start") + timedelta(days=3652))
-    found = site_growth(leapt, GIVEN)
+    found = site_growth(leapt, GIVEN, horizon=MONTH)
     assert {each.measured.what for each in found.limits} == {"aliases of pool P1", "addresses of pool P1"}
     assert "I/O rate of pool P2 of SYS1 leaps" in " ".join(found.notes)
     alone = replace(leapt, devices=leapt.devices.filter(pl.col("pool") == "P2"))
