@@ -63,11 +63,13 @@ def on_off(loads: np.ndarray, until: float, seed: int) -> Arriving:
     )  # fmt: skip
 
 
-@pytest.mark.long
-def test_ranges_of_on_off_volumes_hold_what_is_needed() -> None:
+@pytest.mark.parametrize(
+    "many", [pytest.param(10, marks=pytest.mark.long), pytest.param(30, marks=pytest.mark.slow)]
+)
+def test_ranges_of_on_off_volumes_hold_what_is_needed(many: int) -> None:
     """An hour of minutes of 1000 service times each, with 1.2 to 2.2 times the need: nine of ten, at least."""
     held = []
-    for seed in range(60_000, 60_030):
+    for seed in range(60_000, 60_000 + many):
         rng = np.random.default_rng(seed)
         loads = rng.uniform(0.15, 0.8) * rng.uniform(0.4, 1.2, rng.integers(3, 12))
         long = on_off(loads, 200_000.0, seed)
@@ -76,7 +78,7 @@ def test_ranges_of_on_off_volumes_hold_what_is_needed() -> None:
         (answer,) = judge([on_off(loads, 60_000.0, seed + 1000).supply(aliases, 60)]).pools
         low, high = (256 if end is None else end for end in (answer.needed_low, answer.needed_high))
         held.append(low <= need <= high)
-    assert sum(held) >= 27
+    assert sum(held) >= 0.9 * many
 
 
 @pytest.mark.long
