@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -232,9 +231,9 @@ def _estimates(
         found[key] = Estimate(parameter, values[key], values[key] * error, status, float(start[k]), low,
             high)  # fmt: skip
     alone = found["service_time"]
-    if posterior is not None and alone.status != "fixed" and found["inflation"].low is None:
-        high = max(alone.high or math.inf, _without_inflation(best, posterior))
-        found["service_time"] = replace(alone, high=high)
+    high = None if alone.status == "fixed" else alone.high
+    if posterior is not None and high is not None and found["inflation"].low is None:
+        found["service_time"] = replace(alone, high=max(high, _without_inflation(best, posterior)))
     return found
 
 

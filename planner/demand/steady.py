@@ -337,7 +337,7 @@ def _balanced(asked: _Inversions, device_model: DeviceModel) -> Array:
             total, tuple(ends[:, left]), args=(left.astype(np.float64),),
             tolerances={"xatol": 1e-6, "fatol": 1e-4},
         )  # fmt: skip
-        left = left[~root.success]
+        left = left[~root.success & np.isfinite(asked.population[left])]  # open: all of it was searched
         if not left.size:
             break
     if (closed := np.flatnonzero(np.isfinite(asked.population))).size:

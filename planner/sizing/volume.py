@@ -475,11 +475,9 @@ def classic_aliases(pool: Pool, target: Target) -> int | None:
             rate, times, queued = solve(pool, parts, service[which], counts)
             met = target.met(pool.bases * rate, times, pool.bases * queued)
             each[which] = np.where(met.any(axis=1), met.argmax(axis=1), -1)
-    return (
-        None
-        if (each < 0).any()
-        else sum(part.volumes * n for part, n in zip(pool.classes, each.tolist(), strict=True))
-    )
+    if (each < 0).any():
+        return None
+    return sum(part.volumes * int(count) for part, count in zip(pool.classes, each, strict=True))
 
 
 def _fewest_by_tries(pool: Pool, part: VolumeClass, service: float, most: int, target: Target) -> int:

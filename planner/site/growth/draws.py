@@ -303,9 +303,8 @@ def draw_form(state: SeriesState, proportional: bool, by: dict[str, Array]) -> t
     waves, knots = state.waves, model.knots
     own = numbers_of(state, size, knots.stop - knots.start)
     root = np.linalg.cholesky(np.array([each.covariance for each in solutions]))
-    noise = (normals[:, own] @ np.swapaxes(root, 2, 3))[
-        phi, row, np.arange(count)
-    ]  # (series, draws, columns)
+    # (series, draws, columns)
+    noise = (normals[:, own] @ np.swapaxes(root, 2, 3))[phi, row, np.arange(count)]
     drawn = mean - taken * size_of[:, :, None] + sigma[:, :, None] * noise
     level = np.maximum(drawn[:, :, 0], LEAST_FACTOR)
     sizes = np.full((series, count, STEPS + 1), 0.0)

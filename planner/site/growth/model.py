@@ -7,6 +7,7 @@ steps. The product is linearized about the last estimate and fitted by generaliz
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -160,16 +161,21 @@ class Linear:
     knots: slice  # columns of a level that wanders
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class Solved:
     """The posterior under one phi."""
 
     evidence: Array  # (series,) log
     mean: Array  # (series, columns)
-    covariance: Array  # (series, columns, columns) over the noise variance
+    precision: Array  # (series, columns, columns) over that of the noise
     rest: Array  # (series,) residual sum of squares
     white: Whitened
     ridge: Array
+
+    @cached_property
+    def covariance(self) -> Array:
+        """(series, columns, columns) over the noise variance; few of many solutions are asked for it."""
+        return np.asarray(np.linalg.inv(self.precision))
 
 
 def waves_of(years: Array, waves: int) -> Array:
@@ -295,7 +301,7 @@ def settle(model: Linear, white: Whitened, gram: Array, fewer: int = 0) -> Solve
         - white.log_scale
         + model.log_weight
     )
-    return Solved(evidence, mean, np.asarray(np.linalg.inv(precision)), rest, white, ridge)
+    return Solved(evidence, mean, precision, rest, white, ridge)
 
 
 def log_sum(values: Array, axis: int = 0) -> Array:
