@@ -400,9 +400,10 @@ def test_pool_listings_whose_rates_rose_with_the_aliases_are_read_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """By more than 3 %, and with other counts of aliases; else the last listing is read alone."""
-    fits = SimpleNamespace(fits=True, requesters=6.0)
+    fits = SimpleNamespace(fits=True, requesters=6.0, pool=None)
     for name, found in (("fitted", (["a fit"], "fitted")), ("_of_fit", "a fit"), ("_in_use", "in use")):
         monkeypatch.setattr(pool_module, name, lambda *_, found=found: found)
+    monkeypatch.setattr(pool_module, "think_in_use", list)
     monkeypatch.setattr(pool_module, "_denied", lambda *_: False)  # as the queues of these rows would
     monkeypatch.setattr(pool_module, "_alone", lambda pools, *_, **__: ["alone"] * len(pools))
     monkeypatch.setattr(pool_module, "candidates_of_pools", lambda runs, _, **__: [[fits]] * len(runs))

@@ -24,7 +24,7 @@ from planner.errors import ConvergenceError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.render.text import from_to
-from planner.results import Array, Integers
+from planner.results import Array, Integers, by_key
 from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedDemand
 from planner.sizing.bounds import NORMAL_90, Correction, spaced
 from planner.sizing.bursty_pool import all_at_once, row_of
@@ -662,14 +662,20 @@ def _read_in_use(
 ) -> list[list[Candidate]]:
     """Steady demands of pools with aliases at work, read where not `known`; none where nothing steady explains one."""
     new = {id(run): run for run in runs if (id(run), ranges) not in known.steady}
-    for (name, run), demands in zip(
-        new.items(), candidates_of_pools([*new.values()], device_model, ranges=ranges), strict=True
+    cases: list[tuple[Run, Candidate]] = []
+    for run, demands in zip(
+        new.values(), candidates_of_pools([*new.values()], device_model, ranges=ranges), strict=True
     ):
         # A queue with aliases in use distinguishes steady demand from bursty; without one, steady demand is the least.
         waits = run.queue_known and run.total_queue.value > 0
         opened = math.isinf(demands[0].requesters)
         bursty = waits and (not demands[0].fits or (opened and _crowded(run, device_model)))
-        known.steady[name, ranges] = [] if bursty else _in_use(run, device_model, demands)
+        if not bursty:
+            cases += [(run, demands[k]) for k in _picked(len(demands), opened=opened)]
+    thinks = think_in_use([(each.pool, run.aliases, own_rates(run)) for run, each in cases])
+    of_run = by_key((id(run), (run, each, think)) for (run, each), think in zip(cases, thinks, strict=True))
+    for name in new:
+        known.steady[name, ranges] = _in_use(of_run.get(name, ()), device_model)
     # What equal volumes do not explain, unequal ones may.
     left = [run for name, run in new.items() if not known.steady[name, ranges] and run.bases > 1]
     for run, own in zip(left, at_own_rates(left, device_model), strict=True):
@@ -682,26 +688,25 @@ def _crowded(run: Run, device_model: DeviceModel) -> bool:
     return run.beyond_bases(gap=device_model.redrive_time) > MOST_CARRIED * run.aliases
 
 
-def _in_use(run: Run, device_model: DeviceModel, demands: Sequence[Candidate]) -> list[Candidate]:
+def _in_use(
+    demands: Sequence[tuple[Run, Candidate, Array | PlannerError]], device_model: DeviceModel
+) -> list[Candidate]:
     """Aliases at work: the volumes were read together, as if equal, by the pool's own solution; now at their rates.
 
     Demands without a solution at these rates are left out; none where the preferred one, the first, has none.
     """
     found: list[Candidate] = []
-    rates = own_rates(run)
-    opened = math.isinf(demands[0].requesters)
-    for read in (demands[k] for k in _picked(len(demands), opened=opened)):
+    for run, read, think in demands:
+        if isinstance(think, PlannerError):
+            if not found:
+                break
+            continue
         (part,) = read.pool.classes
-        demand: dict[str, Array] = {"arrival_rate": rates}
-        if not math.isnan(part.population):
-            try:
-                think = think_in_use(read.pool, run.aliases, rates)
-            except ConvergenceError:
-                if not found:
-                    break
-                continue
-            demand = {"population": np.full(run.bases, part.population), "think_time": think}
-        pool = pool_of(device_model, np.full(run.bases, read.pool.service_time), **demand)
+        pool = pool_of(
+            device_model, np.full(run.bases, read.pool.service_time), think_time=think,
+            population=np.full(run.bases, part.population),
+            arrival_rate=own_rates(run) if math.isnan(part.population) else None,
+        )  # fmt: skip
         found.append(Candidate(pool=pool, residual=read.residual))
     return found
 
