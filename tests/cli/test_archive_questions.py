@@ -120,7 +120,8 @@ def test_a_model_is_fitted_to_the_worst_interval_of_a_pool_at_each_count(
     table.write_text("\n".join([HEADINGS, *lines]) + "\n")
     collect([table], tmp_path / "site")
     model = tmp_path / "pool.toml"
-    assert main(["calibrate", str(tmp_path / "site"), "--kind", "pool", "-o", str(model), "--json"]) == 0
+    asked = ["calibrate", str(tmp_path / "site"), "--kind", "pool", "--population", "7"]
+    assert main([*asked, "-o", str(model), "--json"]) == 0
     residuals = json.loads(capsys.readouterr().out)["residuals"]
     rates = [row["measured"] for row in residuals if row["quantity"] == "io_rate"]
     assert rates == [1487.8, 1925.3]
