@@ -29,7 +29,7 @@ from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedDemand
 from planner.sizing.bounds import NORMAL_90, Correction, spaced
 from planner.sizing.bursty_pool import all_at_once, row_of
 from planner.sizing.comparison import Gain, gains, own_gains
-from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
+from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful, surely_misses
 from planner.sizing.own_rates import at_own_rates
 from planner.sizing.sized import ReadCache, Sized, curve
 from planner.sizing.volume import classic_aliases
@@ -87,6 +87,10 @@ class GrownDemand:
     def most_useful(self, most: int) -> int:
         """Largest count worth trying on either side, up to `most`."""
         return max(most_useful(each, most) for each in self.pools)
+
+    def surely_misses(self, target: Target, aliases: int) -> bool:
+        """Whether so many aliases are known to miss the target on both sides."""
+        return all(surely_misses(each, target, aliases) for each in self.pools)
 
     @property
     def classes(self) -> Integers:
@@ -257,7 +261,11 @@ class SizedPool(Sized):
     def brackets(self, demands: Sequence[GrownDemand]) -> list[tuple[int, int, int]]:
         """Of `alternatives`: the largest count worth trying, those known to miss and to meet."""
         windows = [self.window(each) for each in demands]
-        limits, missed = [most for most, _ in windows], [low for _, low in windows]
+        limits = [most for most, _ in windows]
+        missed = [
+            most if each.surely_misses(self.target, most) else low
+            for each, (most, low) in zip(demands, windows, strict=True)
+        ]
         met = [limit + 1 for limit in limits]
         if "around" in self.__dict__:  # solved for the bands
             few, rows = self.around
@@ -376,8 +384,11 @@ def _count_together(sized: Sequence[SizedPool]) -> None:
     bounds = [each.bounds(*(each.run.total_queue.value,) * 2) for each in ready]
     most = [min(limit, met) for (limit, _), (_, met) in zip(windows, bounds, strict=True)]
     missed = [
-        max(min(low, last - 1), misses)
-        for (_, low), (misses, _), last in zip(windows, bounds, most, strict=True)
+        last
+        if not each.run.queue_known
+        and each.preferred.surely_misses(each.target, last)  # it corrects the model
+        else max(min(low, last - 1), misses)
+        for each, (_, low), (misses, _), last in zip(ready, windows, bounds, most, strict=True)
     ]
     found = fewest(
         solve, ready[0].target if ready else Target(), [each.guess for each in ready], most, missed
