@@ -72,18 +72,23 @@ class GuestNetwork:
 
         As M^X/M/1 has it, bursts of B transfers are to a read like E[B (B - 1)] / 2 x their rate x service time more
         devices; of its own earlier writes it meets one less each, since they follow a read that has ended. Two powers
-        are of simulations: bursts fade with the guests that wait, at deep devices with the servers that are idle.
+        are fitted to simulations (84 systems, as those of `tests/system/test_coupled.py`): bursts fade with the guests
+        that wait (4), at devices deeper than 2 with the servers that are idle (depth / 2 - 1).
         """
         visits, writes, full = self.loop.visits(group)[at], self.loop.writes[at], self.full[at]
         depth = group.depth[at] if group.aliases is None else np.full(len(at), np.inf)
         each = group.service[at] / (group.devices[at] * depth)  # work of a transfer, all servers together [s]
-        own = visits / self.loop.shortest()[:, at].T
+        own = (
+            visits / self.loop.shortest()[:, at].T
+        )  # reads of a guest where nobody waits; then as many as `load` writes
         own = own * (load / np.maximum((full * own * writes).sum(-1), 1e-300))[:, None]
         reads, few = full * own, np.floor(writes)
         rate, written = np.maximum(reads.sum(-1), 1e-300), np.minimum((load + group.other[at]) * each, NEARLY)
         busy = np.minimum(written + rate * each, NEARLY)
         held = group.service[at] + group.devices[at] * each * busy / (1 - busy)
+        # share of the time that guests, weighed by their reads, are not at the devices
         away = np.maximum(1 - held * (reads * own).sum(-1) / rate, 0.0)
+        # rate x E[B (B - 1)] / 2, B - 1 one of the two next whole numbers of `writes`
         met = (reads * (few + 1) * (writes - few / 2)).sum(-1, keepdims=True) - own * writes
         more = np.maximum(met, 0.0) * (each * away**4 * busy ** np.maximum(depth / 2 - 1, 0.0))[:, None]
         copies, one = np.maximum((reads * more).sum(-1) / rate, 1e-15), np.ones((len(at), 1))
