@@ -99,7 +99,8 @@ class ConvergenceError(PlannerError):
 
     def __init__(self, what: str, residual: float, iterations: int) -> None:
         self.what, self.residual, self.iterations = what, residual, iterations
-        super().__init__(f"{what} did not converge: residual {residual:.3g} after {iterations} iterations")
+        known = f": residual {residual:.3g}" if residual < float("inf") else ""
+        super().__init__(f"{what} did not converge{known} after {iterations} iterations")
 
 
 class InfeasibleError(PlannerError):

@@ -159,14 +159,16 @@ def writable(path: Path, argument: str = "output", *, force: bool = False) -> No
         raise InputError(argument, str(path), f"a file that can be written ({reason})") from error
 
 
-def make_folder(path: Path) -> None:
+def make_folder(path: Path | str) -> Path:
     """Make a folder, and its parents, where missing."""
     if str(path) == "-":
         raise InputError("output", "-", "a folder")
+    folder = Path(path)
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError("output", str(path), f"a folder that can be made ({error.strerror})") from error
+    return folder
 
 
 def drawable(path: Path, *, force: bool = False) -> None:

@@ -15,11 +15,15 @@ import msgspec
 
 from planner import files
 from planner.errors import InputError, ReportError
+from planner.units import percent
 
 __all__ = ["Model", "data_path", "model_names", "read_model", "write_model"]
 
 SCHEMA_VERSION: Final = 2
 DEFAULT_MODEL: Final = "hyperpav"  # of alias questions
+ASSUMED: Final = (
+    "Model error {} is assumed: no figure is left to show it. If it is larger, intervals hold 90 % no longer."
+)
 
 Status = Literal["fitted", "fixed", "not determined", "at its bound"]
 Range = tuple[float, float]
@@ -105,6 +109,11 @@ class FitQuality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             raise ValueError("Expected a `model_error` from 0 to 1")
         if self.degrees_of_freedom is not None and not 0 <= self.degrees_of_freedom < math.inf:
             raise ValueError("Expected finite `degrees_of_freedom` of at least 0")
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """A sentence where the error is assumed, none elsewhere."""
+        return (ASSUMED.format(percent(self.model_error)),) if self.error_assumed else ()
 
 
 Matrix = tuple[tuple[float, ...], ...]
@@ -363,14 +372,14 @@ def read_model(path: Path | str) -> Model:
     return _decode(_read_toml(Path(path)), Path(path))
 
 
-def write_model(model: Model, path: Path, *, force: bool = False) -> None:
+def write_model(model: Model, path: Path | str, *, force: bool = False) -> None:
     """Write a model file; an existing one only with `force`.
 
     Parameters
     ----------
     model : Model
         What to write.
-    path : Path
+    path : Path or str
         Where.
     force : bool, optional
         Whether an existing file may be written over.
@@ -383,7 +392,7 @@ def write_model(model: Model, path: Path, *, force: bool = False) -> None:
     import tomli_w
 
     content = _without_none(msgspec.to_builtins(model))
-    files.save(tomli_w.dumps(content), path, force=force)
+    files.save(tomli_w.dumps(content), Path(path), force=force)
 
 
 def read_parameters(publication: str) -> dict[str, dict[str, float]]:

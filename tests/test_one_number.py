@@ -269,8 +269,8 @@ def test_a_pool_without_a_solution_at_the_rates_of_its_volumes_stops_no_other(
     cases = [(POOLS["few requesters, in use"],), (volumes(5, 1)[0],)]
     alone = need([cases[1]], DEVICE, ranges=False)[0]
 
-    def unsolved(*_: object) -> None:
-        raise ConvergenceError("alias pool with 1 alias", 1e-6, 200)
+    def unsolved(cases: Sequence[object]) -> list[ConvergenceError]:
+        return [ConvergenceError("alias pool with 1 alias", 1e-6, 200) for _ in cases]
 
     monkeypatch.setattr("planner.sizing.pool.think_in_use", unsolved)
     monkeypatch.setattr("planner.sizing.pool.at_own_rates", lambda runs, _: [() for _ in runs])

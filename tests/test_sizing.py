@@ -20,6 +20,7 @@ from planner.demand import DeviceModel, Target
 from planner.demand import steady as steady_module
 from planner.demand.steady import _Inversions, _longer_than_any, candidates_of_pools
 from planner.devices import Performance, Pool, VolumeClass
+from planner.devices.pool import performance
 from planner.errors import ConvergenceError, InfeasibleError, InputError, PlannerError
 from planner.interval import Interval
 from planner.library import Alternative, data_path, read_model, write_model
@@ -28,7 +29,7 @@ from planner.sizing import pool as pool_module
 from planner.sizing.answer import SAME
 from planner.sizing.bounds import MOST, Correction, band, through
 from planner.sizing.comparison import Count, Gain, helped
-from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
+from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful, surely_misses
 from planner.sizing.need import MOST_BUSY, need, size
 from planner.sizing.picture import LONG, MOST_NAMED, draw_many
 from planner.sizing.pool import size_pools
@@ -400,9 +401,10 @@ def test_pool_listings_whose_rates_rose_with_the_aliases_are_read_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """By more than 3 %, and with other counts of aliases; else the last listing is read alone."""
-    fits = SimpleNamespace(fits=True, requesters=6.0)
+    fits = SimpleNamespace(fits=True, requesters=6.0, pool=None)
     for name, found in (("fitted", (["a fit"], "fitted")), ("_of_fit", "a fit"), ("_in_use", "in use")):
         monkeypatch.setattr(pool_module, name, lambda *_, found=found: found)
+    monkeypatch.setattr(pool_module, "think_in_use", list)
     monkeypatch.setattr(pool_module, "_denied", lambda *_: False)  # as the queues of these rows would
     monkeypatch.setattr(pool_module, "_alone", lambda pools, *_, **__: ["alone"] * len(pools))
     monkeypatch.setattr(pool_module, "candidates_of_pools", lambda runs, _, **__: [[fits]] * len(runs))
@@ -451,6 +453,39 @@ def test_the_fewest_are_found_from_any_guess_and_many_at_once(guess: int) -> Non
     assert all(0 <= count <= 255 for each in calls for count in each)
     alone = [fewest(stepped([each], []), Target(queued=0.5), [guess], [255]) for each in needed[:64]]  # type: ignore[arg-type]
     assert [each for (each,) in alone] == found[:64]
+
+
+def test_below_the_largest_count_nothing_is_asked_of_a_pool_that_is_out_of_room() -> None:
+    asked = []
+
+    def solve(_: object, counts: Sequence[np.ndarray]) -> list[Performance | PlannerError]:
+        asked.append(int(counts[0][0]))
+        return [ConvergenceError("a pool", math.inf, 10)]
+
+    (found,) = fewest(solve, Target(), [254], [254])
+    assert isinstance(found, ConvergenceError) and asked == [254]
+
+
+@pytest.mark.parametrize("target", [Target(), Target(wait="0.1ms"), Target(queued=0.5)])
+def test_what_surely_misses_does_by_exact_chains(target: Target) -> None:
+    """Closed pools with all states, and an open volume; some counts that miss are not known to."""
+    random, known, missed = np.random.default_rng(5), 0, 0
+    for _ in range(30):
+        volumes, people, think = random.integers(1, 4), random.integers(2, 6), 10 ** random.uniform(-4, -2)
+        part = VolumeClass(volumes=int(volumes), population=int(people), think_time=float(think))
+        if one := volumes == 1:
+            part = VolumeClass(arrival_rate=random.uniform(200, 3500))
+        pool = Pool(classes=(part,), service_time=1e-3, inflation=0.16, redrive_time=5e-5 * (people % 2))
+        exact = queueing.alias_pool(
+            counts := np.arange(4), volumes=[part.volumes], service_time=1e-3, inflation=0.16,
+            population=None if one else [part.population], think_time=None if one else [part.think_time],
+            arrival_rate=[part.arrival_rate] if one else None, redrive_time=pool.redrive_time, method="exact",
+        )  # fmt: skip
+        misses = excess_of(target, performance(exact)) > 1.0
+        proved = np.array([surely_misses(pool, target, int(count)) for count in counts])
+        assert not (proved & ~misses).any()
+        known, missed = known + proved.sum(), missed + misses.sum()
+    assert 0.3 * missed < known < missed
 
 
 def test_near_a_guess_few_counts_are_solved() -> None:

@@ -37,10 +37,6 @@ SHOWN: Final = (
     column("off by_sigma", "sigma", "off by", 1, of="off_by"),
 )  # fmt: skip
 
-ASSUMED: Final = (
-    "Model error {} is assumed: no figure is left to show it. If it is larger, intervals hold 90 % no longer."
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -147,7 +143,7 @@ class Calibration(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the tables do not say."""
-        known = ASSUMED if self.error_assumed else "Model error {}; intervals hold 90 %."
+        known = library.ASSUMED if self.error_assumed else "Model error {}; intervals hold 90 %."
         lines = [known.format(percent(self.model_error))]
         unknown = [each.parameter.key for each in self.estimates.values() if each.status == "not determined"]
         if unknown:

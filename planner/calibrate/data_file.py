@@ -147,12 +147,14 @@ class Chosen:
 EVERYTHING: Final = Chosen()
 
 
-def read_observations(paths: Sequence[Path], kind: str, chosen: Chosen = EVERYTHING) -> list[Observation]:
+def read_observations(
+    paths: Sequence[Path | str], kind: str, chosen: Chosen = EVERYTHING
+) -> list[Observation]:
     """Read all measurements of a volume or a pool.
 
     Parameters
     ----------
-    paths : sequence of Path
+    paths : sequence of Path or str
         DEVICE listings or any other file or archive that `planner.measurements.read` reads, or CSV files of runs.
     kind : {"volume", "pool"}
         What was measured.
@@ -172,7 +174,7 @@ def read_observations(paths: Sequence[Path], kind: str, chosen: Chosen = EVERYTH
         The measurements hold no such system, or several systems without one being chosen.
     """
     found: list[Observation] = []
-    for path in paths:
+    for path in map(Path, paths):
         if chosen == EVERYTHING and path.suffix.lower() == ".csv" and _is_runs(Source(path)):
             found += _csv_observations(path, kind)
         else:

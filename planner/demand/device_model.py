@@ -56,7 +56,7 @@ class DeviceModel:
         inflation, gap = (found.parameters[key].value for key in keys)
         return cls(
             inflation=inflation, redrive_time=gap, model_error=found.fit.model_error, axes=_axes(found),
-            words=_words(found, given),
+            words=" ".join((_words(found, given), *found.fit.cautions)),
         )  # fmt: skip
 
     def moved(self, axis: tuple[float, float], steps: float) -> tuple[float, float]:

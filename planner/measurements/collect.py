@@ -255,9 +255,13 @@ def _add(
             file = frame.filter(pl.col("system").is_null())["file"][0]
             note = f"{file}: names no system; its rows are kept as {UNKNOWN!r} (--system gives the name)."
             notes[note] = None
-        for folder, rows in _by_day(table, frame, system, names):
-            _stage(run, folder, _without_doubles(_sorted(table, stored(table, rows))))
-    for folder, rows in _by_day(LOST, schema.lost_frame(measured.missing), system, names):
+        rows = stored(table, _named(table, frame, system, names))
+        # rows with and without an offset apart: each are compared by one clock
+        for _, alike in rows.group_by("system", pl.col("utc_offset").is_null(), maintain_order=True):
+            ordered = _without_doubles(_sorted(table, alike))
+            for part in [(folder, of_day, _near(run, folder)) for folder, of_day in _by_day(table, ordered)]:
+                _stage(run, *part)
+    for folder, rows in _by_day(LOST, _named(LOST, schema.lost_frame(measured.missing), system, names)):
         _stage_lost(run, folder, rows)
 
 
@@ -330,26 +334,32 @@ def _contradiction(row: dict[str, Any], other: dict[str, Any], where: str) -> Re
     return ReportError(row["file"], problem, line=row["line"])
 
 
-def _by_day(
-    table: str, frame: pl.DataFrame, system: str | None, names: Names | None
-) -> Iterator[tuple[Folder, pl.DataFrame]]:
-    """Rows of each system and day, named or renamed."""
-    if not frame.height:
-        return
+def _named(table: str, frame: pl.DataFrame, system: str | None, names: Names | None) -> pl.DataFrame:
+    """Rows whose system has a name, all names as in the archive."""
     frame = frame.with_columns(pl.col("system").fill_null(system or UNKNOWN))
     frame = frame if names is None else names.apply(table, frame)
     assert frame.columns == [column.key for column in TABLES[table]]
+    return frame
+
+
+def _by_day(table: str, frame: pl.DataFrame) -> Iterator[tuple[Folder, pl.DataFrame]]:
+    """Rows of each system and day."""
     day = pl.col("start").dt.date().alias("day")
     for (of_system, of_day), rows in frame.group_by("system", day, maintain_order=True):
         yield (table, of_system, of_day), rows
 
 
-def _stage(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
-    """Write rows beside the archive, those left out that it has already."""
+def _near(run: _Run, folder: Folder) -> list[Path]:
+    """Files, of the archive or staged, whose intervals may reach into a day."""
     table, system, day = folder
-    run.systems.add(system)
     days = (day - timedelta(days=1), day, day + timedelta(days=1))
-    there = [file for each in days for file in _files(run, (table, system, each))]
+    return [file for each in days for file in _files(run, (table, system, each))]
+
+
+def _stage(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Path]) -> None:
+    """Write rows beside the archive, those left out that are in the files `there`."""
+    table = folder[0]
+    run.systems.add(folder[1])
     height = rows.height
     if there:
         rows = _new_rows(run, folder, rows, there)

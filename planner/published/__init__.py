@@ -83,12 +83,14 @@ def draw(name: str) -> style.Axes:
     return known[name]()
 
 
-def save_figures(folder: Path, form: Literal["png", "svg"] = "png", *, force: bool = False) -> Iterator[Path]:
+def save_figures(
+    folder: Path | str, form: Literal["png", "svg"] = "png", *, force: bool = False
+) -> Iterator[Path]:
     """Draw all figures into a folder, one after the other.
 
     Parameters
     ----------
-    folder : Path
+    folder : Path or str
         The folder; it is made if missing.
     form : {"png", "svg"}, optional
         Kind of file.
@@ -105,8 +107,8 @@ def save_figures(folder: Path, form: Literal["png", "svg"] = "png", *, force: bo
     InputError
         The folder cannot be made or written to, or a file exists and `force` is not given.
     """
-    files.make_folder(folder)
-    paths = {name: folder / f"{name}.{form}" for name in figures()}
+    made = files.make_folder(folder)
+    paths = {name: made / f"{name}.{form}" for name in figures()}
     for path in paths.values():
         files.writable(path, force=force)
     for name, path in paths.items():
@@ -130,27 +132,27 @@ def calibrate_all() -> dict[str, library.Model]:
     return {name: model for report in reports() for name, model in report.models().items()}
 
 
-def write_models(folder: Path) -> None:
+def write_models(folder: Path | str) -> None:
     """Write every model file again.
 
     Parameters
     ----------
-    folder : Path
+    folder : Path or str
         The folder, such as ``models``.
     """
     for name, model in calibrate_all().items():
-        library.write_model(model, folder / f"{name}.toml", force=True)
+        library.write_model(model, Path(folder) / f"{name}.toml", force=True)
 
 
-def write_left_out(folder: Path) -> None:
+def write_left_out(folder: Path | str) -> None:
     """Write the models that were fitted without some runs again.
 
     Parameters
     ----------
-    folder : Path
+    folder : Path or str
         The folder, such as ``models/left-out``.
     """
-    files.make_folder(folder)
+    made = files.make_folder(folder)
     for report in reports():
         if fits := report.left_out():
-            library.write_parameters(fits, folder / f"{report.folder}.toml", force=True)
+            library.write_parameters(fits, made / f"{report.folder}.toml", force=True)

@@ -123,7 +123,7 @@ def _core(
     stations: Sequence[_Station],
     deviation: Array,
     *,
-    settled: float = 1e-10,
+    settled: float = 1e-11,
     restart: int = 25,
     mixing: tuple[float, float] = (-20.0, 0.9),
     most: int = 2000,

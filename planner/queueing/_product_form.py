@@ -166,7 +166,7 @@ class Network:
         """Weight of every population at a group, shape (scenarios, *shape)."""
         scale = self.group_scale(group)
         one = series(group, np.where(scale > 0, scale, 1.0), self.total)
-        one[scale == 0, 1:] = 0.0
+        one[scale == 0] = np.arange(self.total + 1) == 0  # nobody comes
         return self._spread(one, group)
 
     def _spread(self, one: Array, group: StationGroup) -> Array:

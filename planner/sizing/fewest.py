@@ -22,28 +22,45 @@ Answer = int | PlannerError | None
 
 
 def first_guess(pool: Pool) -> int:
-    """Guess the count: the mean of the aliases in use if there were any number of them, and two deviations.
+    """Guess the count: the mean of the aliases in use if there were any number of them, and two deviations."""
+    mean, variance, _ = unlimited(pool)
+    return round(mean + 2.0 * math.sqrt(variance)) if math.isfinite(mean) else MOST_ALIASES
+
+
+def surely_misses(pool: Pool, target: Target, aliases: int) -> bool:
+    """Whether these, and any fewer, miss the target: the mean in use with any number, less the count, wait at least."""
+    mean, _, rate = unlimited(pool)
+    busy, queue = np.array([[pool.bases + aliases], [max(mean - aliases, 0.0)]])
+    met = target.met(np.array([rate]), busy / rate, queue)
+    return target.of_waits and target.response is None and not met.any()
+
+
+def unlimited(pool: Pool) -> tuple[float, float, float]:
+    """Mean and variance of the aliases in use, and rate [1/s], with any number of them; inf where inflation saturates.
 
     Of the n I/Os of an open volume, which end at ``n / (1 + inflation (n - 1))``, the distribution is negative
-    binomial, with mean ``load / (1 - inflation load)`` and a variance larger by the same factor (else Poisson).
+    binomial, with mean ``load / (1 - inflation load)`` and a variance larger by the same factor (else Poisson). Closed
+    volumes are taken without inflation, with which they have no fewer I/Os.
     """
-    mean = variance = 0.0
+    mean = variance = rate = 0.0
     for part, service in zip(pool.classes, pool.service_times, strict=True):
         spread = 1.0
         if math.isnan(part.population):
             load = part.arrival_rate * service
+            rate += part.volumes * part.arrival_rate
             slowed = pool.inflation * load
-            if slowed >= 1.0:  # saturated, however many aliases there are
-                return MOST_ALIASES
+            if slowed >= 1.0:
+                return math.inf, math.inf, rate
             spread = 1.0 / (1.0 - slowed)
             idle = math.exp(math.log1p(-slowed) / pool.inflation) if pool.inflation else math.exp(-load)
             load *= spread
         else:
             share = service / (service + part.think_time)
             load, idle = part.population * share, (1.0 - share) ** part.population
+            rate += part.volumes * load / service
         each = part.volumes * max(load - 1.0 + idle, 0.0)
         mean, variance = mean + each, variance + each * spread
-    return round(mean + 2.0 * math.sqrt(variance))
+    return mean, variance, rate
 
 
 def most_useful(pool: Pool, most: int) -> int:
@@ -95,7 +112,11 @@ def fewest(
                 below[k] = max(2 * below[k], 1)
                 if not isinstance(rows, ConvergenceError):
                     low[k], high[k], below[k] = limit[k], limit[k] + 1, 0
-                elif below[k] > count[k] or (count[k] - below[k] <= low[k] and not math.isnan(at_low[k])):
+                elif (
+                    below[k] > count[k]
+                    or (count[k] == limit[k] and math.isinf(rows.residual))
+                    or (count[k] - below[k] <= low[k] and not math.isnan(at_low[k]))
+                ):
                     # nothing below is solved: next to instability more aliases are needed
                     low[k], at_low[k], below[k] = count[k], math.inf, 0
                 continue

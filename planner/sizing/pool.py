@@ -24,12 +24,12 @@ from planner.errors import ConvergenceError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.render.text import from_to
-from planner.results import Array, Integers
+from planner.results import Array, Integers, by_key
 from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedDemand
 from planner.sizing.bounds import NORMAL_90, Correction, spaced
 from planner.sizing.bursty_pool import all_at_once, row_of
 from planner.sizing.comparison import Gain, gains, own_gains
-from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
+from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful, surely_misses
 from planner.sizing.own_rates import at_own_rates
 from planner.sizing.sized import ReadCache, Sized, curve
 from planner.sizing.volume import classic_aliases
@@ -87,6 +87,10 @@ class GrownDemand:
     def most_useful(self, most: int) -> int:
         """Largest count worth trying on either side, up to `most`."""
         return max(most_useful(each, most) for each in self.pools)
+
+    def surely_misses(self, target: Target, aliases: int) -> bool:
+        """Whether so many aliases are known to miss the target on both sides."""
+        return all(surely_misses(each, target, aliases) for each in self.pools)
 
     @property
     def classes(self) -> Integers:
@@ -257,7 +261,11 @@ class SizedPool(Sized):
     def brackets(self, demands: Sequence[GrownDemand]) -> list[tuple[int, int, int]]:
         """Of `alternatives`: the largest count worth trying, those known to miss and to meet."""
         windows = [self.window(each) for each in demands]
-        limits, missed = [most for most, _ in windows], [low for _, low in windows]
+        limits = [most for most, _ in windows]
+        missed = [
+            most if each.surely_misses(self.target, most) else low
+            for each, (most, low) in zip(demands, windows, strict=True)
+        ]
         met = [limit + 1 for limit in limits]
         if "around" in self.__dict__:  # solved for the bands
             few, rows = self.around
@@ -376,8 +384,11 @@ def _count_together(sized: Sequence[SizedPool]) -> None:
     bounds = [each.bounds(*(each.run.total_queue.value,) * 2) for each in ready]
     most = [min(limit, met) for (limit, _), (_, met) in zip(windows, bounds, strict=True)]
     missed = [
-        max(min(low, last - 1), misses)
-        for (_, low), (misses, _), last in zip(windows, bounds, most, strict=True)
+        last
+        if not each.run.queue_known
+        and each.preferred.surely_misses(each.target, last)  # it corrects the model
+        else max(min(low, last - 1), misses)
+        for each, (_, low), (misses, _), last in zip(ready, windows, bounds, most, strict=True)
     ]
     found = fewest(
         solve, ready[0].target if ready else Target(), [each.guess for each in ready], most, missed
@@ -662,14 +673,20 @@ def _read_in_use(
 ) -> list[list[Candidate]]:
     """Steady demands of pools with aliases at work, read where not `known`; none where nothing steady explains one."""
     new = {id(run): run for run in runs if (id(run), ranges) not in known.steady}
-    for (name, run), demands in zip(
-        new.items(), candidates_of_pools([*new.values()], device_model, ranges=ranges), strict=True
+    cases: list[tuple[Run, Candidate]] = []
+    for run, demands in zip(
+        new.values(), candidates_of_pools([*new.values()], device_model, ranges=ranges), strict=True
     ):
         # A queue with aliases in use distinguishes steady demand from bursty; without one, steady demand is the least.
         waits = run.queue_known and run.total_queue.value > 0
         opened = math.isinf(demands[0].requesters)
         bursty = waits and (not demands[0].fits or (opened and _crowded(run, device_model)))
-        known.steady[name, ranges] = [] if bursty else _in_use(run, device_model, demands)
+        if not bursty:
+            cases += [(run, demands[k]) for k in _picked(len(demands), opened=opened)]
+    thinks = think_in_use([(each.pool, run.aliases, own_rates(run)) for run, each in cases])
+    of_run = by_key((id(run), (run, each, think)) for (run, each), think in zip(cases, thinks, strict=True))
+    for name in new:
+        known.steady[name, ranges] = _in_use(of_run.get(name, ()), device_model)
     # What equal volumes do not explain, unequal ones may.
     left = [run for name, run in new.items() if not known.steady[name, ranges] and run.bases > 1]
     for run, own in zip(left, at_own_rates(left, device_model), strict=True):
@@ -682,26 +699,25 @@ def _crowded(run: Run, device_model: DeviceModel) -> bool:
     return run.beyond_bases(gap=device_model.redrive_time) > MOST_CARRIED * run.aliases
 
 
-def _in_use(run: Run, device_model: DeviceModel, demands: Sequence[Candidate]) -> list[Candidate]:
+def _in_use(
+    demands: Sequence[tuple[Run, Candidate, Array | PlannerError]], device_model: DeviceModel
+) -> list[Candidate]:
     """Aliases at work: the volumes were read together, as if equal, by the pool's own solution; now at their rates.
 
     Demands without a solution at these rates are left out; none where the preferred one, the first, has none.
     """
     found: list[Candidate] = []
-    rates = own_rates(run)
-    opened = math.isinf(demands[0].requesters)
-    for read in (demands[k] for k in _picked(len(demands), opened=opened)):
+    for run, read, think in demands:
+        if isinstance(think, PlannerError):
+            if not found:
+                break
+            continue
         (part,) = read.pool.classes
-        demand: dict[str, Array] = {"arrival_rate": rates}
-        if not math.isnan(part.population):
-            try:
-                think = think_in_use(read.pool, run.aliases, rates)
-            except ConvergenceError:
-                if not found:
-                    break
-                continue
-            demand = {"population": np.full(run.bases, part.population), "think_time": think}
-        pool = pool_of(device_model, np.full(run.bases, read.pool.service_time), **demand)
+        pool = pool_of(
+            device_model, np.full(run.bases, read.pool.service_time), think_time=think,
+            population=np.full(run.bases, part.population),
+            arrival_rate=own_rates(run) if math.isnan(part.population) else None,
+        )  # fmt: skip
         found.append(Candidate(pool=pool, residual=read.residual))
     return found
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from planner import queueing
 from planner.demand import DeviceModel
 from planner.devices import Pool, VolumeClass
-from planner.errors import ConvergenceError
+from planner.devices.pool import solve_pools
+from planner.errors import ConvergenceError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.queueing.pools.grouping import VolumeGroups, classes_of, group_pools
@@ -164,29 +164,48 @@ def own_rates(run: Run) -> Array:
     return np.asarray(np.where(np.abs(rates / mean - 1) <= room, mean, rates))
 
 
-def think_in_use(pool: Pool, aliases: int, rates: Array) -> Array:
-    """Think times at which each volume has its own rate in the pool: requesters / rate - response of its class.
+def think_in_use(cases: Sequence[tuple[Pool, int, Array]]) -> list[Array | PlannerError]:
+    """Think times at which each volume has its own rate in its pool, all pools side by side.
 
-    `pool` is the same with one class, of the mean rate. ConvergenceError where a volume cannot reach its rate.
+    Of each case a pool with one class, of the mean rate, the aliases in use, and the rates of the volumes. An error in
+    place of times where it has no solution or a volume cannot reach its rate; nan where arrivals are open.
     """
+    searches = [_think_in_use(pool, rates) for pool, _, rates in cases]
+    found: dict[int, Array | PlannerError] = {}
+    known: dict[int, Any] = dict.fromkeys(range(len(cases)))
+    while known:
+        asked = {}
+        for k, rates in known.items():
+            try:
+                asked[k] = searches[k].send(rates)
+            except StopIteration as last:
+                found[k] = last.value
+            except ConvergenceError as error:
+                found[k] = error
+        solved = solve_pools([*asked.values()], [np.array([cases[k][1]]) for k in asked])
+        answers = dict(zip(asked, solved, strict=True))
+        found |= {k: each for k, each in answers.items() if isinstance(each, PlannerError)}
+        known = {k: each.volume_rates[0] for k, each in answers.items() if not isinstance(each, PlannerError)}
+    return [found[k] for k in range(len(cases))]
+
+
+def _think_in_use(pool: Pool, rates: Array, steps: int = 4) -> Generator[Pool, Array, Array]:
+    """Pools to solve, each to be answered with the rates of its classes; at last requesters / rate - response."""
     (part,), mean = pool.classes, float(rates.mean())
     people, think_time = part.population, part.think_time
-    if np.all(rates == mean):
+    if math.isnan(people) or np.all(rates == mean):
         return np.full(rates.size, think_time)
-    population = np.full(rates.size, people)
+    nothing = np.full(rates.size, math.nan)
     # relative difference of rates within a class, where aliases are in use
-    groups = classes_of(population, 1.0 / rates, np.full(rates.size, math.nan), spread=0.25)
+    groups = classes_of(np.full(rates.size, people), 1.0 / rates, nothing, spread=0.25)
     class_rate = 1.0 / groups.think_time
     floor = 1e-3 * pool.service_time
     think = np.maximum(people / class_rate - people * rates.size / rates.sum() + think_time, floor)
     response = people / class_rate - think
-    steps = 4
     for _ in range(steps):
-        steady = queueing.alias_pool(
-            aliases, volumes=groups.volumes, population=groups.population, think_time=think,
-            service_time=pool.service_time, inflation=pool.inflation, redrive_time=pool.redrive_time,
-        )  # fmt: skip
-        response = people / steady.throughput - think
+        open_ = nothing[: think.size]
+        solved = yield replace(pool, classes=_classes(groups.volumes, groups.population, think, open_, open_))
+        response = people / solved - think
         think = np.maximum(people / class_rate - response, floor)
     found = people / rates - groups.at_own_rate(response)
     lacks = -float((found * rates / people).min())

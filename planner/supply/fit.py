@@ -401,9 +401,11 @@ def _valley(
     for _ in range(5):
         points = np.stack([loads, np.broadcast_to(peakedness[:, None], loads.shape)], axis=-1)
         tried.append(loads)
-        # part by part: the smaller the peakedness, the fewer states it needs
-        parts = np.array_split(points, 6)
-        found.append(np.concatenate([misfit(part.reshape(-1, 2)).reshape(part.shape[:2]) for part in parts]))
+        # part by part: the smaller the load and the peakedness, the fewer states they need
+        rows = [np.array_split(each, 1 + loads.shape[1] // 30, axis=1) for each in np.array_split(points, 2)]
+        found.append(
+            np.block([[misfit(part.reshape(-1, 2)).reshape(part.shape[:2]) for part in row] for row in rows])
+        )
         best = np.take_along_axis(loads, found[-1].argmin(axis=1)[:, None], axis=1)
         loads = np.clip(best + np.linspace(-reach, reach, 9), *bounds)
         reach /= 4.0

@@ -251,6 +251,7 @@ def _notes(
         )
     if not found.exact:
         yield "This many requesters are solved by the Linearizer, mostly within 1 % of the exact solution."
+    yield from dict.fromkeys(each for model in system.models.values() for each in model.fit.cautions)
     yield from _releases(system)
     for name, why in found.stopped.items():
         yield f"At a 90 % end of {name} the system cannot run: {why}. Intervals are open there."

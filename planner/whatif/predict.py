@@ -13,7 +13,6 @@ import numpy as np
 
 from planner import library, render, style, units
 from planner.answer import Answer
-from planner.calibrate.calibration import ASSUMED
 from planner.calibrate.error_bar import intervals, possible
 from planner.devices.disk import DiskPath
 from planner.devices.kinds import KINDS
@@ -165,9 +164,7 @@ class Prediction(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """Meaning of the columns, and extrapolations."""
-        notes = ["+/- is half of the 90 % interval."]
-        if self.model.fit.error_assumed:
-            notes.append(ASSUMED.format(units.percent(self.model.fit.model_error)))
+        notes = ["+/- is half of the 90 % interval.", *self.model.fit.cautions]
         within = self.values.values()
         bounded = ((shown.high, self.values[shown.key]) for shown in self.figures if shown.high < math.inf)
         if any((each.value + (each.high - each.low) / 2 > most).any() for most, each in bounded):

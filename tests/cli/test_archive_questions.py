@@ -13,14 +13,22 @@ from planner.measurements import read
 from planner.measurements.collect import collect
 from tests.checkout import ROOT
 
-SITE = ROOT / "docs/examples/site.csv"
+SITE = ROOT / "docs/examples/site.csv"  # of which a month is enough
 
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("archive") / "site"
-    collect([SITE], folder)
-    return folder
+    folder = tmp_path_factory.mktemp("archive")
+    collect([month(folder, "SYS1")], folder / "site")
+    return folder / "site"
+
+
+def month(folder: Path, system: str) -> Path:
+    """June of the site, as of another system."""
+    head, *rows = SITE.read_text(encoding="utf-8").splitlines()
+    table = folder / f"{system}.csv"
+    table.write_text("\n".join([head, *(r.replace("SYS1", system) for r in rows if "2026-06" in r)]), "utf-8")
+    return table
 
 
 def asked(capsys: pytest.CaptureFixture[str], *words: str | Path) -> dict[str, Any]:
@@ -74,11 +82,8 @@ def test_what_is_not_there_is_bad_input(
 @pytest.fixture
 def both(tmp_path: Path) -> str:
     """An archive of two systems."""
-    head, *rows = SITE.read_text(encoding="utf-8").splitlines()
-    other = tmp_path / "other.csv"
-    other.write_text("\n".join([head, *(row.replace("SYS1", "SYS2") for row in rows)]), encoding="utf-8")
     folder = tmp_path / "both"
-    collect([SITE, other], folder)
+    collect([month(tmp_path, "SYS1"), month(tmp_path, "SYS2")], folder)
     return str(folder)
 
 
@@ -115,7 +120,8 @@ def test_a_model_is_fitted_to_the_worst_interval_of_a_pool_at_each_count(
     table.write_text("\n".join([HEADINGS, *lines]) + "\n")
     collect([table], tmp_path / "site")
     model = tmp_path / "pool.toml"
-    assert main(["calibrate", str(tmp_path / "site"), "--kind", "pool", "-o", str(model), "--json"]) == 0
+    asked = ["calibrate", str(tmp_path / "site"), "--kind", "pool", "--population", "7"]
+    assert main([*asked, "-o", str(model), "--json"]) == 0
     residuals = json.loads(capsys.readouterr().out)["residuals"]
     rates = [row["measured"] for row in residuals if row["quantity"] == "io_rate"]
     assert rates == [1487.8, 1925.3]

@@ -169,8 +169,11 @@ def test_a_frame_is_read_as_the_file_that_it_came_from(table: str) -> None:
 
 @pytest.mark.long
 def test_a_frame_is_answered_as_the_file_that_it_came_from() -> None:
-    expected = planner.aliases(SUBSYSTEM).to_dict()
-    for frame in (pl.read_csv(SUBSYSTEM), pd.read_csv(SUBSYSTEM)):
+    """Of one pool; `test_what_was_read_is_a_source` asks of three."""
+    heading, *rows = SUBSYSTEM.read_text(encoding="utf-8").splitlines(keepends=True)
+    text = heading + "".join(row for row in rows if row.startswith("21,"))
+    expected = planner.aliases(text.encode()).to_dict()
+    for frame in (pl.read_csv(io.StringIO(text)), pd.read_csv(io.StringIO(text))):
         assert planner.aliases(frame).to_dict() == expected
 
 

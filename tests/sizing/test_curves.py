@@ -19,7 +19,7 @@ from planner.answer import record
 from planner.demand import DeviceModel, Target, read_volumes
 from planner.devices import Performance, Pool, VolumeClass
 from planner.devices.pool import _unbounded
-from planner.errors import ConvergenceError
+from planner.errors import ConvergenceError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run, from_numbers
 from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN
@@ -501,18 +501,28 @@ def test_think_times_give_each_volume_its_own_rate_in_the_pool() -> None:
 
     rates = np.array([300.0, 300.0, 100.0, 100.0])
     devices = {"inflation": 0.1, "redrive_time": 2e-5}
-    think = think_in_use(asked(8e-3, **devices), 2, rates)
+    unlike = np.array([300.0, 200.0, 100.0])
+    think, equal, mixed, late, hasty = think_in_use([
+        (asked(8e-3, **devices), 2, rates),
+        (asked(8e-3, **devices), 2, np.full(3, 200.0)),
+        (asked(14e-3, **devices), 2, unlike),
+        (asked(1e-6, **devices), 0, np.array([5000.0, 10.0])),
+        (asked(1e-6), 0, np.array([1010.0, 10.0])),
+    ])  # fmt: skip
+    assert not isinstance(think, PlannerError)
     solved = queueing.alias_pool(2, volumes=[2, 2], population=[3, 3], think_time=think[[0, 2]], service_time=1e-3,
                                  inflation=0.1, redrive_time=2e-5)  # fmt: skip
     assert np.ravel(solved.throughput).tolist() == pytest.approx([300.0, 100.0], rel=1e-3)
-    assert think_in_use(asked(8e-3, **devices), 2, np.full(3, 200.0)).tolist() == [8e-3] * 3
-    mixed = think_in_use(asked(14e-3, **devices), 2, np.array([300.0, 200.0, 100.0]))
+    assert np.ravel(equal).tolist() == [8e-3] * 3
+    assert not isinstance(mixed, PlannerError)
     assert mixed[1] == 14e-3  # that of the mean
     assert mixed[0] < 14e-3 < mixed[2]
-    with pytest.raises(ConvergenceError):  # five services at once of one device
-        think_in_use(asked(1e-6, **devices), 0, np.array([5000.0, 10.0]))
-    # 1 % over: no time to think
-    assert think_in_use(asked(1e-6), 0, np.array([1010.0, 10.0]))[0] == 1e-6
+    assert isinstance(late, ConvergenceError)  # five services at once of one device
+    assert not isinstance(hasty, PlannerError)
+    assert hasty[0] == 1e-6  # 1 % over: no time to think
+    (alone,) = think_in_use([(asked(14e-3, **devices), 2, unlike)])
+    assert not isinstance(alone, PlannerError)
+    assert alone.tolist() == mixed.tolist()  # whatever is asked beside it
 
 
 def test_few_volumes_are_grouped_only_if_equal_and_idle_ones_have_no_class() -> None:

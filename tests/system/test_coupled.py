@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 from itertools import pairwise
 from math import factorial
 
@@ -190,10 +191,12 @@ def test_a_grid_asks_the_model_again_for_what_follows_from_a_number() -> None:
         )
 
 
-def test_two_equal_groups_are_one() -> None:
+@pytest.mark.parametrize("writes", [0, 2.5])
+def test_two_equal_groups_are_one(writes: float) -> None:
     """Twelve guests in one group, or five and seven: the lattice of two classes says the same."""
-    split = BASE.replace("count = 12", "count = 5") + '\n[[guests]]\nname = "b"\nlike = "a"\ncount = 7\n'
-    one, two = model.solve(BASE).found, model.solve(split).found
+    base = BASE.replace("count = 12", f"count = 12\nchanged = {writes}")
+    split = base.replace("count = 12", "count = 5") + '\n[[guests]]\nname = "b"\nlike = "a"\ncount = 7\n'
+    one, two = model.solve(base).found, model.solve(split).found
     assert two.exact
     assert two.throughput.value == pytest.approx(one.throughput.value, rel=1e-9)
     assert two.stations["p"]["wait"].value == pytest.approx(one.stations["p"]["wait"].value, rel=1e-9)
@@ -277,18 +280,27 @@ pages_per_transfer = 5
 def test_several_groups_that_write_are_the_closed_network_beside_their_own_writes(
     few: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the writes found as open requests the network gives the same progress; in 60 solutions, once 300."""
-    calls, solve = [], GuestNetwork.throughput
+    """Each write alone, those found as open requests give the same progress; in 60 solutions, once 300."""
+    calls, solve, burst = [], GuestNetwork.throughput, GuestNetwork.burst
 
     def counted(self, at, loads):  # type: ignore[no-untyped-def]
         calls.append(len(at))
         return solve(self, at, loads)
 
+    def none(self, group, load, at):  # type: ignore[no-untyped-def]
+        found = burst(self, group, load, at)
+        return replace(found, demand=0.0 * found.demand, copies=np.full(len(at), 1e-15))
+
     monkeypatch.setattr(GuestNetwork, "throughput", counted)
     settings = ["guests[db].count=5", "guests[web].count=4"] if few else []
+    together = model.solve(SEVERAL, settings).found
+    assert len(calls) < 60
+    calls.clear()
+    monkeypatch.setattr(GuestNetwork, "burst", none)
     found = model.solve(SEVERAL, settings).found
     assert found.exact == few
     assert len(calls) < 60
+    assert together.stations["slow"]["wait"].value > found.stations["slow"]["wait"].value
     rates = np.array([found.guests[name].value for name in ("db", "web")])
     written = rates * [0.2 / 10, 0.1 / 5 * 0.5]
     steady = closed_network(
@@ -683,7 +695,8 @@ def writing_guests(
                 send(-1)
                 later(1 / other, guest)
             else:
-                for _ in range(1 + int(rng.random() < groups[kind[guest]][2])):
+                writes = groups[kind[guest]][2]
+                for _ in range(1 + int(writes) + int(rng.random() < writes % 1)):
                     send(guest)
                     guest = -1
         done[kind[guest]] += 1
@@ -692,24 +705,47 @@ def writing_guests(
     return done / (now - begun), held / done
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(6))
-def test_page_writes_slow_the_guests_that_cause_them(seed: int) -> None:
-    """Simulated; of 77 groups of 40 random systems throughput is within 3.3 % (median .6), response 8.2 (1.2)."""
-    rng = np.random.default_rng([seed, 71])
-    devices, depth, share = int(rng.choice([1, 1, 2, 3])), int(rng.choice([1, 2, 4])), rng.choice([0.0, 0.5])
-    groups = []
-    for load in rng.uniform(0.1, 0.6, 2):
-        count, writes = int(rng.choice([1, 1, 2, 5])), float(rng.choice([0.3, 0.6, 1.0]))
-        groups.append((count, max(count * (1 + writes) / (devices * depth * load) - 1, 0.05), writes))
-    other = float(share * devices * depth)
+def solve_writing(
+    groups: list[tuple[int, float, float]], devices: int, depth: int, other: float = 0.0
+) -> model.SystemResult:
+    """Solve the same, a mean of 1 ms."""
     text = "".join(
         f'[[guests]]\nname = "{k}"\ncount = {count}\nmiss_ratio = 1\ntouch_time_us = {1e3 * away:.9f}\n'
         f'changed = {writes}\npages_from = "p"\n'
         for k, (count, away, writes) in enumerate(groups)
     )
     text += f'[[paging]]\nname = "p"\ndevices = {devices}\ndepth = {depth}\nservice_time_ms = 1\n'
-    found = model.solve(f"{text}pages_per_transfer = 1\nother_transfers = {1e3 * other:.6f}\n").found
+    return model.solve(f"{text}pages_per_transfer = 1\nother_transfers = {1e3 * other:.6f}\n").found
+
+
+@pytest.mark.parametrize("devices", [1, 3])
+@pytest.mark.parametrize("writes", [0.0, 0.5, 1.0, 2.5])
+def test_pages_of_many_guests_come_in_bursts(devices: int, writes: float) -> None:
+    """The wait of M^X/M/1 (Chaudhry and Templeton, 1983), of a read first in its burst and of all; once 39 % less."""
+    few, count = np.floor(writes), 350
+    pairs = (few + 1) * (2 * writes - few) / devices**2  # E[B (B - 1)] at one device
+    for load in (0.1, 0.3, 0.4):
+        away = count * (1 + writes) / (load * devices)
+        found = solve_writing([(count, away, writes)], devices, 1)
+        rate = found.guests["0"].value / 1e3
+        busy, late = (1 + writes) * rate / devices, rate * pairs / 2
+        assert count / rate - away == pytest.approx((1 + late) / (1 - busy), rel=0.01)
+        queue = (busy + late) / (1 - busy) - busy
+        assert found.stations["p"]["queue_length"].value == pytest.approx(queue, rel=0.01)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(6))
+def test_page_writes_slow_the_guests_that_cause_them(seed: int) -> None:
+    """Simulated; of 201 groups of 144 random systems throughput is within 8.6 % (median .5), response 12.4 (1.1)."""
+    rng = np.random.default_rng([seed, 71])
+    devices, depth, share = int(rng.choice([1, 1, 2, 3])), int(rng.choice([1, 2, 4])), rng.choice([0.0, 0.5])
+    groups = []
+    for load in rng.uniform(0.1, 0.6, 2):
+        count, writes = int(rng.choice([1, 1, 2, 5])), float(rng.choice([0.3, 1.0, 2.0, 2.5]))
+        groups.append((count, max(count * (1 + writes) / (devices * depth * load) - 1, 0.05), writes))
+    other = float(share * devices * depth)
+    found = solve_writing(groups, devices, depth, other)
     rates = np.array([each.value for each in found.guests.values()]) / 1e3
     wanted, response = writing_guests(groups, devices, depth, other, seed, 60_000)
     np.testing.assert_allclose(rates, wanted, rtol=0.04)

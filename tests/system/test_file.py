@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from planner import InfeasibleError, InputError, PlannerError, ReportError, library
+from planner import InfeasibleError, InputError, PlannerError, ReportError, aliases, library
 from planner import system as model
 from planner.errors import ConvergenceError
 from planner.system.description import System
@@ -99,6 +99,19 @@ def test_a_system_model_with_a_mistyped_key_is_refused(tmp_path: Path) -> None:
         ReportError, match=r"guests\[.*\]\.model: .*`queue_dpth`; a model of kind system has guests, dev"
     ):
         parse_system(XIV.replace('"system-xiv-serialized"', f'"{path}"'))
+
+
+def test_whoever_uses_a_model_is_told_that_its_error_is_assumed(tmp_path: Path) -> None:
+    """By `planner system` and `planner aliases`, as by `planner calibrate` and `predict`."""
+    path = tmp_path / "own.toml"
+    known = library.read_model("hyperpav-pool-runs")
+    library.write_model(structs.replace(known, fit=structs.replace(known.fit, error_assumed=True)), str(path))
+    text = model.template("hyperpav")
+    for each, times in (path, 1), ("hyperpav-pool-runs", 0):
+        own = model.solve(text.replace('"hyperpav-pool-runs"', f'"{each}"'))
+        count = aliases(rate="755/s", service="1.3ms", queue=1.84, model=str(each))
+        for said in own.text(), count.text():
+            assert " ".join(said.split()).count("is assumed: no figure is left to show it.") == times
 
 
 def test_like_takes_what_is_not_said() -> None:

@@ -37,7 +37,7 @@ class PoolSteady(Result):
     * `pool_throughput` and `pool_queue_length`: sums over all volumes [1/s], [1].
     * `fail_fraction`: fails over tries, 0 without tries [1].
     * `free_aliases`: mean free aliases [1].
-    * `residual`: imbalance of the chain or last change of the iteration, relative [1].
+    * `residual`: imbalance of the chain or last change of the iteration, relative, inf if out of room [1].
     * `free_alias_distribution`: probability of 0, 1, ... free aliases, shape aliases x (largest count + 1) [1].
     * `stable`: False where a queue grows without bound.
     * `aliases_to_be_stable`: fewest aliases with which no queue does, shape () [1].

@@ -158,7 +158,9 @@ def _settle(
         again = fails & ~state.again & ~(spent & here.nearly_critical)  # a second attempt would take as long
         leaves = settled | (fails & ~again)
         if leaves.any():
-            left = replace(found.outcome, residual=change).of(leaves)
+            # With fewer aliases more I/Os are present, and a nearly critical pool outgrows its room all the more.
+            outgrown = fails & here.nearly_critical & (spent | too_large)
+            left = replace(found.outcome, residual=np.where(outgrown, np.inf, change)).of(leaves)
             outcome.write(which[leaves], _by_free(here.aliases[leaves], left))
             converged[which[leaves]] = settled[leaves]
         larger &= ~(leaves | again)
