@@ -90,7 +90,7 @@ def solve_saturated(pools: PoolElements) -> Outcome:
     serving = 1.0 - pools.redrive_time[:, None] * by_base
     beside_it = held - pools.redrive_time[:, None] * by_alias
     for at in np.flatnonzero(pools.volumes.sum(axis=-1) == 1.0).tolist():
-        found = _one_in_overload(_only(pools, at), int(pools.aliases[at]))
+        found = one_in_overload(_only(pools, at), int(pools.aliases[at]))
         for each, value in zip((by_base, by_alias, serving, beside_it), found, strict=True):
             each[at, over[at]] = value
     # Near stability the shares would give some volumes more than their arrival rate.
@@ -136,7 +136,7 @@ def _of_one_volume(volume: OneVolume) -> float:
     """Fewest own aliases that serve a single overloaded volume; inf if inflation cancels their capacity."""
 
     def is_stable(aliases: int) -> bool:
-        by_base, by_alias, *_ = _one_in_overload(volume, aliases)
+        by_base, by_alias, *_ = one_in_overload(volume, aliases)
         return volume.arrival_rate < by_base + by_alias
 
     enough = 1
@@ -148,7 +148,7 @@ def _of_one_volume(volume: OneVolume) -> float:
     return float(counts[bisect_left(counts, True, key=is_stable)])
 
 
-def _one_in_overload(volume: OneVolume, aliases: int) -> tuple[float, float, float, float]:
+def one_in_overload(volume: OneVolume, aliases: int) -> tuple[float, float, float, float]:
     """Rates of base and aliases of a single volume with a queue that never ends, and the I/Os in service on each.
 
     Its devices always have work, so that their states form a closed network of a station that serves n at the rate
