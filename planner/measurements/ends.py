@@ -125,8 +125,7 @@ def sampled(run: Run, samples: float) -> Run:
 
     def at(total: float) -> Run:
         moved = share * total - queue
-        ends = (np.maximum(end + moved, 0.0) for end in run.queued)
-        return replace(run, queued=Interval(*ends))
+        return replace(run, queued=Interval(*(np.maximum(end + moved, 0.0) for end in run.queued)))
 
     words = (
         f"By {samples:.0f} samples the queue is {readable(low)} to {readable(high)} I/Os, a standard error to either "

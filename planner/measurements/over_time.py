@@ -204,8 +204,7 @@ def _with_most_used(frame: pl.DataFrame) -> pl.DataFrame:
     """Where only the most aliases in use at once were counted: what was free, and `lower`, the least aliases."""
     used = pl.col("most_used")
     lower = pl.col("aliases").is_null() & used.is_not_null()
-    at_least = used.max().over("system", "pool")
-    aliases = pl.coalesce("aliases", at_least).cast(pl.UInt32)
+    aliases = pl.coalesce("aliases", used.max().over("system", "pool")).cast(pl.UInt32)
     free = pl.coalesce("fewest_free", found_free(aliases))
     return frame.with_columns(aliases=aliases, fewest_free=free, lower=lower)
 

@@ -84,8 +84,7 @@ def _bases(rows: Rows, only: Devices | None, exclude: Devices | None) -> Flags:
         if not (named & chosen).any():
             known = shown(rows[chosen].names)
             if named.any():
-                k = int(np.flatnonzero(named)[0])
-                base = rows.words["alias_of"][k]
+                base = rows.words["alias_of"][named.argmax()]
                 what = f"an alias of {base}" if base else "a HyperPAV alias or no ECKD disk"
                 raise InputError(only.argument, only.text, f"a base device ({known}); this one is {what}")
             wanted = f"device numbers in hexadecimal or labels, of the bases in {rows.file.name}: {known}"
@@ -282,8 +281,7 @@ def _named_pools(rows: Rows) -> tuple[list[PoolRun], list[str]]:
         volumes, used = np.flatnonzero(members & rows.is_base), np.flatnonzero(members & rows.is_alias)
         if not volumes.size:
             continue
-        stated = np.nan_to_num(rows.pool_aliases[volumes]).max()
-        count = max(len(used), int(stated))
+        count = max(len(used), int(np.nan_to_num(rows.pool_aliases[volumes]).max()))
         run = _listed_pool(rows, f"pool {pool}", volumes, used, absent=count - len(used))
         found.append(PoolRun(name=str(pool), volumes=len(volumes), aliases=count, run=run))
     if not found:

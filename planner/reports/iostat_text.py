@@ -203,20 +203,17 @@ class _TextReader:
             last = self.runs[-1] if self.runs else IostatRun()
             self._begin_run(last.host, last.release)
             self.fresh = True
-        heading = _DEV.search(rest) if "tps" in rest else None
-        if heading and (not self.runs or not self.runs[-1].reports):
-            self.time = time
-            self._without_table(number)
-            self.time = None
-        elif not heading and self.columns:
-            self.time = time
-            named = _MINOR.sub(lambda minor: _disk_of(int(minor[1])), rest)
-            return " " * match.end() + named
-        return (
-            " " * match.end() + _DEV.sub(lambda name: f" {'Device':>{len(name[0]) - 1}}", rest)
-            if heading
-            else ""
-        )
+        blanks = " " * match.end()
+        if "tps" in rest and _DEV.search(rest):
+            if not self.runs or not self.runs[-1].reports:
+                self.time = time
+                self._without_table(number)
+                self.time = None
+            return blanks + _DEV.sub(lambda name: f" {'Device':>{len(name[0]) - 1}}", rest)
+        if not self.columns:
+            return ""
+        self.time = time
+        return blanks + _MINOR.sub(lambda minor: _disk_of(int(minor[1])), rest)
 
     def _begin_run(self, host: str | None = None, release: str | None = None) -> None:
         self.runs.append(IostatRun(host, release, of_pcp=self.of_pcp, of_sar=self.of_sar))
