@@ -256,8 +256,7 @@ def _worst(path: Path, kind: str, found: Sequence[Run]) -> list[Run]:
     names = dict.fromkeys(run.name for run in found)
     if len(names) > 1:
         argument = "device" if kind == "volume" else "pool"
-        some = listed(list(names))
-        raise InputError(argument, None, f"one {kind} of the {len(names)} in {path}: {some}")
+        raise InputError(argument, None, f"one {kind} of the {len(names)} in {path}: {listed(list(names))}")
     by_aliases = by_key((run.aliases, run) for run in found)
     return [max(by_aliases[many], key=lambda run: run.total_queue.value) for many in sorted(by_aliases)]
 

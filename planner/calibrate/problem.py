@@ -302,8 +302,7 @@ class Solution:
     @property
     def values(self) -> dict[str, float]:
         """All parameters by key, SI."""
-        row = self.problem.values(self.logs[None])[0]
-        return dict(zip(KEYS, row.tolist(), strict=True))
+        return dict(zip(KEYS, self.problem.values(self.logs[None])[0].tolist(), strict=True))
 
 
 def share_of(population: int) -> float:

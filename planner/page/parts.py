@@ -295,8 +295,7 @@ def _counted(
     verdicts = {name: word(reasons[name]) if reasons else state.verdict for name, state in states.items()}
     found = list(verdicts.values())
     missing = sum(state.missing for name, state in states.items() if verdicts[name] == SHORT)
-    spare = [state for name, state in states.items() if verdicts[name] == SPARE]
-    free = sum(state.spare for state in spare)
+    free = sum(state.spare for name, state in states.items() if verdicts[name] == SPARE)
     tiles = {
         "short": str(found.count(SHORT)),
         "to add": f"{missing} to add",

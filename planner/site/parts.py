@@ -177,8 +177,7 @@ def cut(groups: Sequence[Group], rows: int) -> list[tuple[Group, ...]]:
     found: list[tuple[Group, ...]] = []
     for kind in dict.fromkeys((each.system, each.kind == VOLUME) for each in groups):
         some = [each for each in groups if (each.system, each.kind == VOLUME) == kind]
-        most = VOLUMES_OF_A_PART if kind[1] else POOLS_OF_A_PART
-        size = min(fitting, most)
+        size = min(fitting, VOLUMES_OF_A_PART if kind[1] else POOLS_OF_A_PART)
         found += [tuple(some[first : first + size]) for first in range(0, len(some), size)]
     return found
 

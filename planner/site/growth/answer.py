@@ -78,8 +78,7 @@ class Growth(Answer):
 
     @property
     def _first(self) -> str:
-        first = self.limits[0]
-        said = sentence(first, self.rate, self.horizon)
+        said = sentence(self.limits[0], self.rate, self.horizon)
         within = sum(each.verdict in {"already", "within horizon"} for each in self.limits)
         if len(self.limits) == 1:
             return said
@@ -177,26 +176,18 @@ class Growth(Answer):
             three = {name: size.value, f"{name}_low": size.low, f"{name}_high": size.high}
             return {"system": label.system, "what": label.what, **more, "date": day.isoformat(), **three}
 
-        def ahead(
-            each: Limit,
-            label: SeriesLabel,
-            name: str,
-            sizes: Sequence[Interval],
-            steps: Sequence[int] = AHEAD,
-        ) -> list[dict[str, Any]]:
-            return [
-                said(label, each.last + timedelta(days=days), name, size, days=days)
-                for days, size in zip(steps, sizes, strict=False)
-            ]
-
         grow = loads(self.limits)
         return {
             "limits": [record(each, FIGURES) for each in self.limits],
-            "levels": [row for each in grow for row in ahead(each, each.grows, "level", each.levels)],
+            "levels": [
+                said(each.grows, each.last + timedelta(days=days), "level", size, days=days)
+                for each in grow
+                for days, size in zip(AHEAD, each.levels, strict=False)
+            ],
             "needs": [
-                row
+                said(each.measured, each.last + timedelta(days=days), "needed", size, days=days)
                 for each in self.limits
-                for row in ahead(each, each.measured, "needed", each.needs, (0, *AHEAD))
+                for days, size in zip((0, *AHEAD), each.needs, strict=False)
             ],
             "shifts": [said(each.grows, it.day, "size", it.size) for each in grow for it in each.shifts],
             "series": [record(each, DETAILS) for each in grow],
@@ -248,8 +239,7 @@ def answer_goals(
     notes: Sequence[str],
 ) -> Growth:
     """Put goals in order of the date at which each is reached."""
-    measured = np.isfinite(daily.values)
-    last = daily.day(int(np.max(np.nonzero(measured.any(axis=0))[0])))
+    last = daily.day(int(np.flatnonzero(np.isfinite(daily.values).any(axis=0))[-1]))
     dates.check_given(rate, events, horizon, last)
     index = np.array([goal.series for goal in goals], dtype=np.intp)
     chosen = replace(daily, series=tuple(daily.series[k] for k in index), values=daily.values[index])

@@ -97,8 +97,7 @@ def passing_days(fit: TrendDraws, future: Future, limit: Array, weekday: Integer
         root = future.reaches(wanted / times)
         # What lies beyond the horizon counts as one day beyond it.
         earliest = np.maximum(np.minimum(np.floor(root), horizon) + 1, begin[:, None, None])
-        wait = (np.arange(7) - weekday[:, None, None] - earliest) % 7
-        day = earliest + wait
+        day = earliest + (np.arange(7) - weekday[:, None, None] - earliest) % 7
         value = np.stack([future.grown(day[:, :, k]) for k in range(7)], axis=2) * times * fit.week
         fits = (value > limit[:, :, None]) & (day < end[:, None, None])
         best = np.minimum(best, np.where(fits, day, NEVER).min(axis=2))

@@ -234,8 +234,7 @@ def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
         sums = _sums(part.drop_nulls("io_rate"), load=pl.col("io_rate").sum(), members=pl.len())
         if not sums.height:
             continue
-        usual = float(np.median(sums["members"].to_numpy()))
-        whole = sums.filter(pl.col("members") >= MEMBERS * usual)
+        whole = sums.filter(pl.col("members") >= MEMBERS * pl.col("members").median())
         if whole.height < sums.height:
             left = sums.height - whole.height
             notes.append(f"{sentence_case(pool)}: {left} intervals without half of its volumes are left out.")
@@ -310,8 +309,7 @@ def _storage_series(storage: pl.DataFrame, notes: list[str]) -> list[GrowingLoad
     )
     found: list[GrowingLoad] = []
     for (system,), part in rows.partition_by("system", as_dict=True, maintain_order=True).items():
-        in_use = pl.col("resident").sum() * SEGMENT / FRAMES_PER_PGMBK / GIB
-        sums = _sums(part, load=in_use)
+        sums = _sums(part, load=pl.col("resident").sum() * SEGMENT / FRAMES_PER_PGMBK / GIB)
         measured = SeriesLabel(system=system or "", what="in-use virtual storage", unit="GB")
         found.append(_load("storage", measured, sums, part, notes))
     return found

@@ -374,8 +374,7 @@ def whiten(model: Linear, phi: float) -> Whitened:
 
 def refine(state: SeriesState, solved: list[Solved]) -> None:
     """Take over the coefficients of the likeliest phi."""
-    evidence = np.array([each.evidence for each in solved])
-    best = np.argmax(evidence, axis=0)
+    best = np.argmax([each.evidence for each in solved], axis=0)
     mean = np.array([each.mean for each in solved])[best, np.arange(best.size)]
     first = np.maximum(mean[:, :1], 0.05)
     state.growth = np.clip(mean[:, 1] / first[:, 0], -2, np.where(state.compounds, FASTEST, 10))
