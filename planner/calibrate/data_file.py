@@ -211,9 +211,8 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Observation]:
     for rows in intervals(measured):
         there = rows.is_base if only is None else rows.is_base & only.chosen(rows)
         rates = rows.numbers["io_rate"].value
-        idle |= {
-            *rows[there & (rates == 0) & (chosen.pool is None or rows.words["pool"] == chosen.pool)].names
-        }
+        of_pool = chosen.pool is None or rows.words["pool"] == chosen.pool
+        idle |= {*rows[there & (rates == 0) & of_pool].names}
         busy |= {*rows[rates > 0].names}
         if kind == "volume" and (only is not None or not rows.pooled.any()):
             found += volume_runs(rows, only)

@@ -240,9 +240,8 @@ class Problem(LeastSquares):
 
     def predict(self, points: Array) -> Array:
         """Prediction of every figure, from the totals of the runs."""
-        rate, service, queued = np.moveaxis(
-            totals(self.observations, self.population, self.values(points)), -1, 0
-        )
+        found = totals(self.observations, self.population, self.values(points))
+        rate, service, queued = np.moveaxis(found, -1, 0)
         wait = queued / rate
         of = {"io_rate": rate, "service_time": service, "response_time": service + wait, "wait_time": wait,
               "queued": queued}  # fmt: skip

@@ -191,9 +191,7 @@ def without_pooled(intervals: Sequence[Rows]) -> tuple[list[Rows], list[str]]:
     if not any((rows.is_base & ~there).any() for rows, there in zip(intervals, shared, strict=True)):
         return list(intervals), []
     pairs = list(zip(intervals, shared, strict=True))
-    names = dict.fromkeys(
-        rows.names[k] for rows, there in pairs for k in np.flatnonzero(there & rows.is_base)
-    )
+    names = dict.fromkeys(name for rows, there in pairs for name in rows[there & rows.is_base].names)
     return [rows[~there] for rows, there in pairs if not there.all()], list(names)
 
 
@@ -242,9 +240,7 @@ def system_runs(rows: Rows) -> list[Run]:
     """
     if rows.of_kind(VOLUME).any():
         found = [pool.run for pool in pool_runs(rows[rows.pooled])[0]] if rows.pooled.any() else []
-        alone = [
-            _volume(rows, int(k)) for k in np.flatnonzero(~rows.pooled & (rows.numbers["io_rate"].value > 0))
-        ]
+        alone = [_volume(rows, int(k)) for k in np.flatnonzero(~rows.pooled & (rows.filled("io_rate") > 0))]
         runs = [run for run in (*found, *alone) if run is not None]
         if not runs:
             raise InputError("io_rate", 0.0, "a volume with I/O; there is none", "1/s")

@@ -248,9 +248,7 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: in
     notes = [solved, *need.notes, *([f"Rules of the field: {', '.join(rules)}."] if rules else ())]
     notes += [f"Supply counters: {need.supply}."] if need.supply else []
     if answer is not None and answer.in_use != need.in_use:
-        notes.append(
-            f"Aliases in use: {answer.in_use} in the interval that decides, {need.in_use} in the last."
-        )
+        notes += [f"Aliases in use: {answer.in_use} in the interval that decides, {need.in_use} in the last."]
     plain = Item(
         ident=ident, name=need.name, headline=said, verdict=word(need.verdict), figures=tuple(figures),
         notes=tuple(notes),

@@ -125,9 +125,7 @@ def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     text = read_text(path, _bare(data), WANTED)
     if _OF_SYSSTAT.match(text) and not _OF_SAR.search(text):
         raise ReportError(path, "tables of sar without that of the disks; expected what sar -d prints")
-    reader = _TextReader(
-        path, text, of_pcp=_OF_PCP.search(data) is not None, of_sar=bool(_OF_SAR.search(text))
-    )
+    reader = _TextReader(path, text, of_pcp=bool(_OF_PCP.search(data)), of_sar=bool(_OF_SAR.search(text)))
     for number, line in numbered(text.removesuffix("\n")):
         reader.take(number, line.rstrip())
     return reader.end()

@@ -96,10 +96,9 @@ def steps_of(
     except Backwards as error:
         raise table.error(int(rows[error.record]), names[error.counter], f"{error}{hint}") from None
     for counter, step in np.argwhere(counted > MOST_A_SECOND * elapsed)[:1].tolist():
-        problem = (
-            f"rises by {counted[counter, step]} in {elapsed[step]:g} s: expected at most 2,000,000 a second"
-        )
-        raise table.error(int(rows[step + 1]), names[counter], f"{problem}; is a digit lost?")
+        found = f"rises by {counted[counter, step]} in {elapsed[step]:g} s"
+        problem = f"{found}: expected at most 2,000,000 a second; is a digit lost?"
+        raise table.error(int(rows[step + 1]), names[counter], problem)
     return counted, restarted
 
 

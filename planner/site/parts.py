@@ -25,6 +25,7 @@ from planner.reports.csv_table import read_csv, with_columns
 from planner.reports.membership import Membership, Role, share_together
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.zos import with_aliases, with_most_used
+from planner.results import by_key
 from planner.sizing.gaps import Gaps, gaps, refuse_unknown_pool
 from planner.sizing.wording import together_words
 
@@ -156,11 +157,9 @@ def chosen(
     """Groups that are asked for: of this pool, or all; a refusal names `others`, and whether the pool was `lost`."""
     if not groups and not others:
         wanted = "ECKD base devices, or volumes, with intervals"
-        raise (
-            source.without(wanted)
-            if isinstance(source, Measured)
-            else InputError("source", str(source), wanted)
-        )
+        if isinstance(source, Measured):
+            raise source.without(wanted)
+        raise InputError("source", str(source), wanted)
     if pool is None:
         return list(groups)
     found = [each for each in groups if pool in (each.name, each.words)]
@@ -240,12 +239,8 @@ def gaps_of(
         return {}
     columns = ("system", "device", "label", "kind", "alias_of", "pool")
     about = devices.select(columns).filter(pl.col("kind") != schema.OTHER).unique()
-    rows = (
-        choose.group_keys(about)
-        .with_columns(pl.col("system").fill_null(""))
-        .collect()
-        .sort("system", *choose.GROUP_KEYS)
-    )
+    grouped = choose.group_keys(about).with_columns(pl.col("system").fill_null(""))
+    rows = grouped.collect().sort("system", *choose.GROUP_KEYS)
     names: dict[Group, set[str]] = {}
     volumes: dict[Group, int] = {}
     for (system, kind, name), part in rows.partition_by("system", *choose.GROUP_KEYS, as_dict=True).items():
@@ -305,15 +300,14 @@ def is_shared(path: Path | str) -> bool:
 def read_shared(path: Path | str) -> Shared:
     """Read which pools of which systems are one control unit."""
     table = read_csv(path, COLUMNS, with_columns("pools that systems share", COLUMNS))
-    found: dict[str, list[tuple[str, str]]] = {}
     known: dict[tuple[str, str], str] = {}
     rows = zip(*map(table.words, COLUMNS), strict=True)
     for row, (system, pool, ssid) in enumerate(rows):
         if (system, pool) in known:
             raise table.error(row, "pool", f"{pool} of {system} a second time: expected each pool once")
         known[system, pool] = ssid
-        found.setdefault(ssid, []).append((system, pool))
-    return {ssid: tuple(members) for ssid, members in found.items() if len(members) > 1}
+    shared = by_key((ssid, member) for member, ssid in known.items())
+    return {ssid: tuple(members) for ssid, members in shared.items() if len(members) > 1}
 
 
 def _by_one_clock(rows: pl.DataFrame, first: str) -> pl.DataFrame:
@@ -321,9 +315,8 @@ def _by_one_clock(rows: pl.DataFrame, first: str) -> pl.DataFrame:
     times = pl.struct(MOMENT, "interval", "start", "utc_offset").alias("_times")
     clock = rows.filter(pl.col("system") == first).select(MOMENT, times).unique().sort(MOMENT)
     near = rows.sort(MOMENT, maintain_order=True).join_asof(clock, on=MOMENT, strategy="nearest")
-    theirs = {
-        name: pl.col("_times").struct.field(name) for name in ("interval", "start", "utc_offset", MOMENT)
-    }
+    names = ("interval", "start", "utc_offset", MOMENT)
+    theirs = {name: pl.col("_times").struct.field(name) for name in names}
     length = theirs["interval"].fill_null(0.0)
     apart = (pl.col(MOMENT) - theirs[MOMENT]).dt.total_microseconds().abs() / 1e6
     longer = (pl.col("interval").fill_null(0.0) - length).abs()
@@ -361,9 +354,7 @@ def of_control_unit(
     frame: pl.LazyFrame, ssid: str, members: tuple[tuple[str, str], ...]
 ) -> tuple[Group, pl.DataFrame, dict[str, float], int]:
     """Rows of several systems as one, where all measured an interval: rates added, times averaged; how many did not."""
-    wanted = pl.DataFrame(
-        {"system": [system for system, _ in members], "pool": [pool for _, pool in members]}
-    )
+    wanted = pl.DataFrame(members, ["system", "pool"], orient="row")
     rows = with_moments(frame.join(wanted.lazy(), on=["system", "pool"], how="semi").collect())
     schema.refuse_twice(rows)
     key = [MOMENT, "interval"]

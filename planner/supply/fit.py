@@ -181,8 +181,7 @@ def _load_levels(tries: Array, levels: int = 5) -> tuple[Integers, Array]:
     level = np.empty(tries.size, dtype=np.int64)
     level[order] = np.minimum((share * levels).astype(np.int64), levels - 1)
     _, level = np.unique(level, return_inverse=True)
-    of_level = np.bincount(level, weights=load) / np.bincount(level)
-    return level, np.maximum(of_level, np.finfo(float).tiny)
+    return level, np.maximum(np.bincount(level, weights=load) / np.bincount(level), np.finfo(float).tiny)
 
 
 def _histogram(level: Integers, found: Integers, levels: int, aliases: int) -> Array:
@@ -196,8 +195,7 @@ def _fail_error(tries: Array, fails: Array, blocks: int = 24) -> float:
         return float("nan")
     edges = np.linspace(0, tries.size, blocks + 1).astype(np.int64)[:-1]
     off = np.add.reduceat(fails - fails.sum() / tries.sum() * tries, edges)
-    spread = blocks / (blocks - 1) * (off @ off)
-    return float(np.sqrt(spread) / fails.sum())
+    return float(np.sqrt(blocks / (blocks - 1) * (off @ off)) / fails.sum())
 
 
 def _dispersion(supply: PoolSupply, now: Flags, fewest: int = 100) -> Dispersion | None:

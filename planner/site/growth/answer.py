@@ -294,9 +294,8 @@ def amount(value: float, unit: str) -> str:
 def ahead(days: int) -> str:
     """How long the horizon is; in days where it is no whole number of years."""
     whole = round(days / YEAR)
-    return (
-        counted(whole, "year") if whole and abs(days - whole * YEAR) < 0.01 * YEAR else counted(days, "day")
-    )
+    near = whole and abs(days - whole * YEAR) < 0.01 * YEAR
+    return counted(whole, "year") if near else counted(days, "day")
 
 
 def sentence(limit: Limit, rate: float | None, horizon: int) -> str:
@@ -371,9 +370,8 @@ def notes_on_wandering(limits: Sequence[Limit]) -> list[str]:
     """By how much levels wander beside their lines."""
 
     def words(name: str, it: float) -> str:
-        return (
-            f"{name} wanders beside its line, by about {percent(it, 2)} in a year; its ranges let it go on."
-        )
+        by = percent(it, 2)
+        return f"{name} wanders beside its line, by about {by} in a year; its ranges let it go on."
 
     found = [(each.grows.name, each.wandering) for each in loads(limits) if each.wandering]
     return _of_some(found, words, "wanders beside its line", "wander beside their lines")
@@ -393,9 +391,8 @@ def notes_on_percents(limits: Sequence[Limit]) -> list[str]:
         straight, by_percent = (day or date.max for day in it.by_kind)
         return abs((straight - by_percent).days) > MONTH
 
-    found = [
-        (each.grows.name, each) for each in loads(limits) if DOUBTFUL <= each.compounds < 1 and apart(each)
-    ]
+    doubtful = [each for each in loads(limits) if DOUBTFUL <= each.compounds < 1 and apart(each)]
+    found = [(each.grows.name, each) for each in doubtful]
     return _of_some(found, words, "may grow by percent", "may grow by percent")
 
 

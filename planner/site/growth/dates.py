@@ -153,10 +153,8 @@ def check_given(rate: float | None, events: Sequence[tuple[date, float]], horizo
         match event:
             case (date() as day, factor) if type(day) is date and is_number(factor) and 0 < factor < math.inf:
                 if day <= last:
-                    wanted = (
-                        f"a day after the last measured one, {last}: what came before is in the measurements"
-                    )
-                    raise InputError("event", str(day), wanted)
+                    why = "what came before is in the measurements"
+                    raise InputError("event", str(day), f"a day after the last measured one, {last}: {why}")
             case _:
                 raise InputError(
                     "events", event, "pairs of a day and a factor above zero: [(date(2027, 3, 1), 1.3)]"

@@ -265,9 +265,8 @@ def _volume_series(devices: pl.DataFrame, notes: list[str]) -> tuple[list[Growin
     for (system, device, label), own in rows.partition_by(
         "system", "device", "label", as_dict=True, maintain_order=True
     ).items():
-        measured = SeriesLabel(
-            system=system or "", what=f"busy share of volume {device or label}", unit="share"
-        )
+        what = f"busy share of volume {device or label}"
+        measured = SeriesLabel(system=system or "", what=what, unit="share")
         name, part = measured.name.removeprefix("busy share of "), own.sort("start")
         try:
             service = service_times(Rows(part))
@@ -275,9 +274,7 @@ def _volume_series(devices: pl.DataFrame, notes: list[str]) -> tuple[list[Growin
             off.append(no_answer(measured, problem) + ".")
             continue
         rate = part["io_rate"].to_numpy()
-        own_aliases = (
-            part["pool_aliases"].fill_null(0).to_numpy() * (part["kind"] == schema.VOLUME).to_numpy()
-        )
+        own_aliases = (part["pool_aliases"].fill_null(0) * (part["kind"] == schema.VOLUME)).to_numpy()
         load = np.where(rate == 0, 0.0, rate * service.value / (1 + own_aliases))
         served = (rate > 0) & np.isfinite(load)
         lacking = int(((rate > 0) & ~served).sum())
