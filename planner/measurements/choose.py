@@ -241,9 +241,7 @@ def _mean(devices: pl.DataFrame) -> pl.DataFrame:
     found = means(rows.join(every.select(*at, *state), at, nulls_equal=True), *group[1:], *state).drop(about)
     found = _of_whole(found.join(whole, [*group, *state], nulls_equal=True, maintain_order="left"))
     found = found.rename({f"_{name}": name for name in about})
-    return found.with_columns(pl.when(known).then("interval").alias("interval")).select(
-        *schema.dtypes(schema.DEVICES)
-    )
+    return found.with_columns(interval=pl.when(known).then("interval")).select(*schema.dtypes(schema.DEVICES))
 
 
 def _of_whole(found: pl.DataFrame) -> pl.DataFrame:
@@ -334,9 +332,8 @@ def joined_intervals(devices: pl.DataFrame) -> pl.DataFrame:
         return devices
     few = (pl.col("queue_samples") < NEARLY * SAMPLES).any().over("system", *GROUP_KEYS)
     rows = group_keys(with_moments(devices, "system").lazy()).with_row_index("_row").collect()
-    some = rows.filter(few & pl.col(MOMENT).is_not_null() & (pl.col("interval") > 0)).sort(
-        MOMENT, "device", "label"
-    )
+    dated = pl.col(MOMENT).is_not_null() & (pl.col("interval") > 0)
+    some = rows.filter(few & dated).sort(MOMENT, "device", "label")
     clock = _clock(some)
     if clock["_bucket"].n_unique() == clock.height:
         return devices

@@ -142,9 +142,8 @@ def read_counters(table: CsvTable) -> schema.Tables:
     said = {"system": system, "file": str(table.path)}
     parts = [said | _pool(table, pool, of, times[of], counts[:, of], usual) for pool, of in members.items()]
     supply = schema.join(schema.SUPPLY, [schema.frame(schema.SUPPLY, part) for part in parts])
-    supply = supply.with_columns(
-        **clock_after(table, times, start, (supply["time"] - supply["interval"]).to_numpy())
-    )
+    begins = (supply["time"] - supply["interval"]).to_numpy()
+    supply = supply.with_columns(**clock_after(table, times, start, begins))
     alone = [f"{table.path}: pool {pool} {ONE_RECORD}" for pool, of in members.items() if len(of) == 1]
     return schema.Tables(supply=supply, notes=tuple(alone), what=WHAT)
 

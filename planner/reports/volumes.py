@@ -496,9 +496,8 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
     fields = [field for field in plan.taken if field in NUMBERS or field in ("interval", "aliases")]
     timed = [field for field in fields if field in TIMES or field in RATES]
     if _is_units(table, plan):
-        plan = _with_units(
-            table, plan, {field: _unit(table.series(plan.taken[field].heading)[0]) for field in timed}
-        )
+        units = {field: _unit(table.series(plan.taken[field].heading)[0]) for field in timed}
+        plan = _with_units(table, plan, units)
         table = table.only(np.arange(len(table)) > 0)
     columns, commas = {}, table.separator == ";"  # of languages with decimal commas
     for field in fields:

@@ -141,13 +141,10 @@ def _lose_together(lost: dict[str, Gaps], group: Group) -> None:
     """Gaps of the pools of a shared control unit become gaps of it."""
     pools = [Group(system, POOL, name).words for system, name in group.members]
     if own := [lost.pop(name) for name in pools if name in lost]:
-        volumes, aliases = (
-            [each for one in own for each in getattr(one, name)] for name in ("volumes", "aliases")
-        )
+        volumes = tuple(dict.fromkeys(each for one in own for each in one.volumes))
+        aliases = tuple(dict.fromkeys(each for one in own for each in one.aliases))
         most = max(one.of for one in own)
-        lost[group.words] = replace(
-            own[0], volumes=(*dict.fromkeys(volumes),), aliases=(*dict.fromkeys(aliases),), of=most
-        )
+        lost[group.words] = replace(own[0], volumes=volumes, aliases=aliases, of=most)
 
 
 def chosen(
@@ -265,10 +262,8 @@ def gaps_of(
         pool = group.name if group.kind == POOL else None
         lost = gaps(own, present, volumes.get(group, 0), pool=pool, membership=known, allowed=allowed)
         if lost:
-            partly = {*lost.volumes, *lost.aliases} <= present
-            found[group.words if group.name else group.system] = replace(
-                lost, where=" in some intervals" if partly else ""
-            )
+            where = " in some intervals" if {*lost.volumes, *lost.aliases} <= present else ""
+            found[group.words if group.name else group.system] = replace(lost, where=where)
     return found
 
 

@@ -170,9 +170,7 @@ def _load_levels(tries: Array, levels: int = 5) -> tuple[Integers, Array]:
     if tries.size == 0 or tries.sum() == 0:
         return np.zeros(tries.size, dtype=np.int64), np.zeros(1)
     off = tries - tries.mean()
-    shared = (
-        float(np.clip((off[1:] @ off[:-1]) / max(off @ off, 1e-300), 0.0, 1.0)) if tries.size > 1 else 0.0
-    )
+    shared = float(np.clip((off[1:] @ off[:-1]) / max(off @ off, 1e-300), 0.0, 1.0))
     load = np.maximum(tries.mean() + shared * off, 0.0)
     if load.std() < 0.02 * load.mean():  # it counts as constant
         return np.zeros(tries.size, dtype=np.int64), np.array([tries.mean()])
@@ -238,10 +236,8 @@ def fit_volumes(run: Run, device_model: DeviceModel, observed: Observed) -> Fitt
     if not observed.tries or not math.isfinite(observed.length) or not run.aliases:
         return None
     rate = observed.mean_tries / observed.length
-    found = [
-        (_distance(demand.pool, observed, rate), demand)
-        for demand in candidates_of_pools([run], device_model)[0]
-    ]
+    demands = candidates_of_pools([run], device_model)[0]
+    found = [(_distance(demand.pool, observed, rate), demand) for demand in demands]
     found.sort(key=lambda item: item[0])
     least, best = found[0]
     if not least <= WORST:

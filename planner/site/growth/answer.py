@@ -220,10 +220,8 @@ def growth(
     if not isinstance(daily, Daily):
         raise InputError("daily", type(daily).__name__, "what `planner.site.series.read_series` returns")
     limits = _limits(limit, len(daily.series))
-    goals = [
-        Goal.at(k, measured, None, limit)
-        for k, (measured, limit) in enumerate(zip(daily.series, limits, strict=True))
-    ]
+    pairs = enumerate(zip(daily.series, limits, strict=True))
+    goals = [Goal.at(k, measured, None, limit) for k, (measured, limit) in pairs]
     fit = dates.fitted(daily)
     return answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=notes)
 

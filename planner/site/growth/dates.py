@@ -297,9 +297,8 @@ def fitted(daily: Daily, workers: int | None = None) -> TrendDraws:
     short = short_fit(daily.values[~enough], weekday, DRAWS)
     if not enough.any():
         return short
-    full = fit_days(
-        daily.values[enough], weekday, month_forms(daily.first, weekday.size), draws=DRAWS, workers=workers
-    )
+    forms = month_forms(daily.first, weekday.size)
+    full = fit_days(daily.values[enough], weekday, forms, draws=DRAWS, workers=workers)
     order = np.concatenate([np.flatnonzero(enough), np.flatnonzero(~enough)])
     return TrendDraws.joined([full, short]).pick(np.argsort(order))
 
@@ -465,9 +464,8 @@ def _shifts(daily: Daily, fit: TrendDraws, series: int) -> tuple[Shift, ...]:
     for day, draws in sorted(days.items()):
         reach = 0 if draws.all() else 7  # a doubtful one may lie some days off
         before, after = fit.line(series, np.array([day - 1 - reach, day + reach]))[draws].T
-        found.append(
-            Shift(day=daily.day(day), size=_interval(np.maximum(after, 0.0) / np.maximum(before, least) - 1))
-        )
+        size = _interval(np.maximum(after, 0.0) / np.maximum(before, least) - 1)
+        found.append(Shift(day=daily.day(day), size=size))
     return tuple(found)
 
 
