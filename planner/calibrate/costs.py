@@ -116,9 +116,7 @@ def _conventions(
     rows = [each for run, each in zip(runs, shares, strict=True) if run.value("rate")]
     timed = {part for each in rows for part in parts if each.get(part)}
     untimed = [part for part in parts if part not in timed]
-    cached = [
-        run for run in runs if run.words["cache"] == "on" and run.value("cp_us") and run.value("virtual_us")
-    ]
+    cached = [run for run in runs if run.words["cache"] == "on" and all(map(run.value, FIGURES[1:]))]
     work = sum(run.value("cp_us") + run.value("virtual_us") for run in cached)
     of_cp = sum(run.value("cp_us") for run in cached) / work if work else 0.5
     unit = float(np.mean([run.value("cp_us") + run.value("virtual_us") for run in runs])) or 1e-3
@@ -357,7 +355,7 @@ def _fit_chosen(
 def _unknown(key: str, most: float) -> Estimate:
     """A cost that the runs do not determine: 0 by convention; as a part of another cost, at most that cost."""
     high = most if key == "fast_ccw_time" else None
-    return Estimate(PROGRAM[key], 0.0, 0.0, "not determined", 0.0, 0.0, high)  # fmt: skip
+    return Estimate(PROGRAM[key], 0.0, 0.0, "not determined", 0.0, 0.0, high)
 
 
 SCALING: Final = (processors.CPU_TIME, processors.CONTENTION, processors.COHERENCY)
