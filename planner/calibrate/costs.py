@@ -116,7 +116,9 @@ def _conventions(
     rows = [each for run, each in zip(runs, shares, strict=True) if run.value("rate")]
     timed = {part for each in rows for part in parts if each.get(part)}
     untimed = [part for part in parts if part not in timed]
-    cached = [run for run in runs if run.words["cache"] == "on" and all(map(run.value, FIGURES[1:]))]
+    cached = [
+        run for run in runs if run.words["cache"] == "on" and run.value("cp_us") and run.value("virtual_us")
+    ]
     work = sum(run.value("cp_us") + run.value("virtual_us") for run in cached)
     of_cp = sum(run.value("cp_us") for run in cached) / work if work else 0.5
     unit = float(np.mean([run.value("cp_us") + run.value("virtual_us") for run in runs])) or 1e-3
