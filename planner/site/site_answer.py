@@ -190,7 +190,8 @@ class SiteAnswer(Answer):
         without = self.of(UNKNOWN)
         if without:
             return f"Next: correct what leaves {without[0].name} without an answer."
-        return "Next: nothing to do; --pool NAME shows one over time."
+        more = "; --pool NAME shows one over time" if len(self.pools) > 1 else ""
+        return f"Next: nothing to do{more}."
 
 
 def _alone(need: PoolNeed, meet: float) -> str:
@@ -233,9 +234,9 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
     found = []
     hours = need.series.hours()
     if np.isfinite(hours).any():
-        measured = np.flatnonzero(np.isfinite(hours).any(axis=1))
+        measured, during = (np.flatnonzero(np.isfinite(hours).any(axis=axis)) for axis in (1, 0))
         days = [column("hour", decimals=0), *(column(WEEKDAYS[day], decimals=0) for day in measured)]
-        rows = [(hour, *(whole(hours[day, hour]) for day in measured)) for hour in range(24)]
+        rows = [(hour, *(whole(hours[day, hour]) for day in measured)) for hour in during]
         found.append(render.Section(table=tabled(rows, days), title="Largest need by hour of the week"))
     series = need.series
     order = np.argsort(-np.nan_to_num(series.needed, nan=-1.0), kind="stable")[:8]  # intervals of one pool
