@@ -391,8 +391,7 @@ def write_model(model: Model, path: Path | str, *, force: bool = False) -> None:
     """
     import tomli_w
 
-    content = _without_none(msgspec.to_builtins(model))
-    files.save(tomli_w.dumps(content), Path(path), force=force)
+    files.save(tomli_w.dumps(_without_none(msgspec.to_builtins(model))), Path(path), force=force)
 
 
 def read_parameters(publication: str) -> dict[str, dict[str, float]]:

@@ -32,6 +32,7 @@ MEGABYTE: Final = 2**20
 DIGITS: Final = 3  # significant digits of a computed number
 EXACT: Final = 9  # significant digits of a given number
 SMALL: Final = 1e-4  # a smaller number is written with an exponent
+NEXT_TO_NONE: Final = 1e-3  # of its upper end: a value below has the decimals of that end
 LARGE: Final = 1e15  # so is a larger one: a float does not hold its digits
 MOST_BARE_SHARE: Final = 5.0  # a larger bare number may be a percentage without its sign
 
@@ -180,11 +181,12 @@ def percent(part: float, digits: int = DIGITS, *, signed: bool = False) -> str:
 def ends(of: Iterable[float], most: int | None = None, digits: int = DIGITS) -> tuple[str, str, str]:
     """Write the ends of an interval and the value between them, with at most as many decimals as the value.
 
-    >>> ends((9.862, 10.18, 10.871)), ends((0.4, 1.2, 230.0))
-    (('9.9', '10.2', '10.9'), ('0.40', '1.20', '230'))
+    >>> ends((9.862, 10.18, 10.871)), ends((0.4, 1.2, 230.0)), ends((0.0, 4.9e-10, 0.00524))
+    (('9.9', '10.2', '10.9'), ('0.40', '1.20', '230'), ('0', '0.00000', '0.00524'))
     """
     low, value, high = of
-    most = rounded(value or high, most, digits)[1]
+    small = abs(value) < NEXT_TO_NONE * abs(high) < math.inf
+    most = rounded(high if small or not value else value, most, digits)[1]
     first, middle, last = (readable(end, most, digits, zeros=True) for end in (low, value, high))
     return first, middle, last
 

@@ -167,9 +167,8 @@ class DiskAnswer(Answer):
             f"{render.counted(at.requesters, 'requester')}, {render.counted(at.processors, 'processor')}, "
             f"{render.counted(at.disks, 'disk')}"
         )
-        best = max(
-            (row for row in self.rows if not row.in_doubt), key=lambda row: float(row.at.rate), default=None
-        )
+        undoubted = [row for row in self.rows if not row.in_doubt]
+        best = max(undoubted, key=lambda row: float(row.at.rate), default=None)
         parts = []
         if best is not None:
             low, rate, high = ends(best.rate)

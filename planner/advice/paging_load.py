@@ -294,9 +294,7 @@ def fewest_of(device: PagingDevice, load: Load, share: float = 1.0) -> int | Non
     def enough(count: int) -> bool:
         return bool(meets(device, load, count).mean() >= share)
 
-    if least > most or not enough(most):
-        return None
-    return smallest(enough, least, most)
+    return smallest(enough, least, most) if least <= most and enough(most) else None
 
 
 def smallest(holds: Callable[[int], bool], low: int, high: int) -> int:

@@ -273,8 +273,7 @@ def _paging_runs(below: Sequence[style.Axes], kinds: Sequence[PagingKind]) -> No
         think = np.append(0.0, np.geomspace(1e-3, 30.0, 100)) * device.service_time
         line = device.closed(requests, think)
         asked = {"outstanding": float(requests), "arrival_rate": math.nan, "scv": 1.0}
-        scenarios = [{**asked, "think_time": float(each)} for each in think]
-        band = interval("response", kind.model, scenarios)
+        band = interval("response", kind.model, [{**asked, "think_time": float(each)} for each in think])
         axes.plot(line.page_rate, line.response_time / MILLISECOND, look, color=color)
         shown = line.page_rate < KNEE * line.page_rate.max()
         low, high = band.low[shown] / MILLISECOND, band.high[shown] / MILLISECOND

@@ -253,8 +253,7 @@ class Fit(Calibration):
             if not self.unbounded:
                 demand = "and the demand on more devices follows from the number of requesters alone."
             lines.append(f"All devices were busy in every run: the runs show their capacity, {demand}")
-        read = dict.fromkeys(note for run in self.observations for note in run.notes)
-        return (*lines, *others, *read)
+        return (*lines, *others, *dict.fromkeys(note for run in self.observations for note in run.notes))
 
     @property
     def headline(self) -> str:

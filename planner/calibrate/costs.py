@@ -357,7 +357,7 @@ def _fit_chosen(
 def _unknown(key: str, most: float) -> Estimate:
     """A cost that the runs do not determine: 0 by convention; as a part of another cost, at most that cost."""
     high = most if key == "fast_ccw_time" else None
-    return Estimate(PROGRAM[key], 0.0, 0.0, "not determined", 0.0, 0.0, high)  # fmt: skip
+    return Estimate(PROGRAM[key], 0.0, 0.0, "not determined", 0.0, 0.0, high)
 
 
 SCALING: Final = (processors.CPU_TIME, processors.CONTENTION, processors.COHERENCY)

@@ -211,9 +211,8 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Observation]:
     for rows in intervals(measured):
         there = rows.is_base if only is None else rows.is_base & only.chosen(rows)
         rates = rows.numbers["io_rate"].value
-        idle |= {
-            *rows[there & (rates == 0) & (chosen.pool is None or rows.words["pool"] == chosen.pool)].names
-        }
+        of_pool = chosen.pool is None or rows.words["pool"] == chosen.pool
+        idle |= {*rows[there & (rates == 0) & of_pool].names}
         busy |= {*rows[rates > 0].names}
         if kind == "volume" and (only is not None or not rows.pooled.any()):
             found += volume_runs(rows, only)
@@ -256,8 +255,7 @@ def _worst(path: Path, kind: str, found: Sequence[Run]) -> list[Run]:
     names = dict.fromkeys(run.name for run in found)
     if len(names) > 1:
         argument = "device" if kind == "volume" else "pool"
-        some = listed(list(names))
-        raise InputError(argument, None, f"one {kind} of the {len(names)} in {path}: {some}")
+        raise InputError(argument, None, f"one {kind} of the {len(names)} in {path}: {listed(list(names))}")
     by_aliases = by_key((run.aliases, run) for run in found)
     return [max(by_aliases[many], key=lambda run: run.total_queue.value) for many in sorted(by_aliases)]
 

@@ -62,8 +62,7 @@ def interval(
     >>> bool(rate.low[0] < rate.value[0] < rate.high[0])
     True
     """
-    figures = {shown.key for shown in KINDS[model.kind].FIGURES}
-    InputError.unless_one_of("figure", figure, sorted(figures))
+    InputError.unless_one_of("figure", figure, sorted({shown.key for shown in KINDS[model.kind].FIGURES}))
     return intervals(model, scenarios, given)[figure]
 
 

@@ -207,8 +207,7 @@ def _requesters(kind: str, task: Task) -> Calibrated:
 def _costs(kind: str, table: CostTable, task: Task) -> Calibrated:
     """Calibrate the costs of a device from a table."""
     if task.population is not None:
-        problem = f"none: a {kind} has no requesters of volumes"
-        raise InputError("population", task.population, problem)
+        raise InputError("population", task.population, f"none: a {kind} has no requesters of volumes")
     for argument, value in task.chosen.given().items():
         problem = f"none: a {kind} is fitted to a table of runs, and to all its rows"
         raise InputError(argument, value, problem)

@@ -127,9 +127,8 @@ class LeastSquares:
     def around(self, at: Array) -> tuple[Array, Array]:
         """Residuals at a point and their Jacobian, in one evaluation: many sets cost little more than one."""
         steps = self.STEP * np.eye(len(at))
-        found = self.residuals(
-            np.concatenate([at[None], at + steps, *([at - steps] if self.CENTRAL else [])])
-        )
+        sides = [at + steps, at - steps] if self.CENTRAL else [at + steps]
+        found = self.residuals(np.concatenate([at[None], *sides]))
         ahead, behind = found[1 : len(at) + 1], found[len(at) + 1 :] if self.CENTRAL else found[0]
         return found[0], (ahead - behind).T / (self.STEP * (1 + self.CENTRAL))
 

@@ -155,10 +155,7 @@ def points(count: int, width: int) -> Array:
 def _orders(base: int, random: np.random.Generator) -> Array:
     """A random order of the digits of a base for each place of a double."""
     places = math.ceil(54 / math.log2(base)) - 1
-    orders = np.repeat(np.arange(base)[None], places, axis=0)
-    for row in orders:
-        random.shuffle(row)
-    return orders.astype(np.float64)
+    return random.permuted(np.repeat(np.arange(float(base))[None], places, axis=0), axis=1)
 
 
 def _halton(count: int, base: int, orders: Array) -> Array:

@@ -240,9 +240,8 @@ class Problem(LeastSquares):
 
     def predict(self, points: Array) -> Array:
         """Prediction of every figure, from the totals of the runs."""
-        rate, service, queued = np.moveaxis(
-            totals(self.observations, self.population, self.values(points)), -1, 0
-        )
+        found = totals(self.observations, self.population, self.values(points))
+        rate, service, queued = np.moveaxis(found, -1, 0)
         wait = queued / rate
         of = {"io_rate": rate, "service_time": service, "response_time": service + wait, "wait_time": wait,
               "queued": queued}  # fmt: skip
@@ -302,8 +301,7 @@ class Solution:
     @property
     def values(self) -> dict[str, float]:
         """All parameters by key, SI."""
-        row = self.problem.values(self.logs[None])[0]
-        return dict(zip(KEYS, row.tolist(), strict=True))
+        return dict(zip(KEYS, self.problem.values(self.logs[None])[0].tolist(), strict=True))
 
 
 def share_of(population: int) -> float:

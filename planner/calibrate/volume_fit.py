@@ -225,11 +225,8 @@ def _estimates(
             continue
         error = float(np.sqrt(covariance[problem.free.index(k), problem.free.index(k)]))
         status = _status(best, k)
-        low, high = (
-            (None, None) if posterior is None else _interval(solutions, posterior, key, status, more=more)
-        )
-        found[key] = Estimate(parameter, values[key], values[key] * error, status, float(start[k]), low,
-            high)  # fmt: skip
+        ends = (None, None) if posterior is None else _interval(solutions, posterior, key, status, more=more)
+        found[key] = Estimate(parameter, values[key], values[key] * error, status, float(start[k]), *ends)
     alone = found["service_time"]
     high = None if alone.status == "fixed" else alone.high
     if posterior is not None and high is not None and found["inflation"].low is None:
@@ -245,10 +242,7 @@ def _without_inflation(best: Solution, posterior: PosteriorSample) -> float:
     one, other = (best.problem.free.index(KEYS.index(key)) for key in ("service_time", "inflation"))
     slope = min(max(-best.covariance[one, other] / best.covariance[other, other], 0.0), 0.99)
     others = slope / (1 - slope) / best.values["inflation"]
-    alone, inflation = (
-        posterior.values[:, KEYS.index("service_time")],
-        posterior.values[:, KEYS.index("inflation")],
-    )
+    alone, inflation = (posterior.values[:, KEYS.index(key)] for key in ("service_time", "inflation"))
     (high,) = quantiles(alone * (1 + inflation * others), posterior.weights, [(1 + PROBABILITY) / 2])
     return float(high)
 

@@ -221,5 +221,4 @@ def supply(
         for rows in intervals(read(volumes, system=system, start=start, end=end, interval="mean")):
             runs |= {found.name: found.run for found in pool_runs(rows)[0] if found.run is not None}
     device_model = DeviceModel.from_model(model) if runs else None
-    answer = judge(pools, no_alias=share, volumes=runs, device_model=device_model)
-    options.show(answer, form)
+    options.show(judge(pools, no_alias=share, volumes=runs, device_model=device_model), form)

@@ -63,8 +63,7 @@ def read(
         from planner.measurements.read import read as read_any
         from planner.measurements.shown import MeasuredAnswer
 
-        mean = "mean" if volume_totals else None
-        measured = read_any(file, pools, interval=mean, deltas=deltas, map=map)
+        measured = read_any(file, pools, interval="mean" if volume_totals else None, deltas=deltas, map=map)
         if volume_totals and measured.what != (COUNTERS,):
             raise InputError("--volume-totals", measured.what[0], f"a file of {COUNTERS}")
         answer = MeasuredAnswer(measured)

@@ -26,7 +26,7 @@ Numbers = Mapping[sympy.Symbol, str]
 LONG: Final = 3  # terms of a sum; a longer one is a polynomial, in falling powers
 
 
-def _terms(expression: sympy.Add) -> list[Any]:
+def _terms(printer: object, expression: sympy.Add, order: Any = None) -> list[Any]:
     """Terms of a sum in the order they were written, negative terms last."""
     terms = expression.as_ordered_terms() if len(expression.args) > LONG else list(expression.args)
     return sorted(terms, key=lambda term: bool(term.could_extract_minus_sign()))
@@ -39,8 +39,7 @@ class _Text(PrettyPrinter):  # type: ignore[misc]
         super().__init__({"use_unicode": unicode, "num_columns": WIDTH - 8, "wrap_line": True})
         self._numbers = numbers
 
-    def _as_ordered_terms(self, expr: sympy.Add, order: Any = None) -> list[Any]:
-        return _terms(expr)
+    _as_ordered_terms = _terms
 
     def _print_Symbol(self, expr: sympy.Symbol, bold_name: bool = False) -> Any:  # noqa: N802 - sympy's name
         if expr in self._numbers:
@@ -63,8 +62,7 @@ class _Latex(LatexPrinter):  # type: ignore[misc]
         super().__init__({"mul_symbol": "dot"} if numbers else {})
         self._numbers = numbers
 
-    def _as_ordered_terms(self, expr: sympy.Add, order: Any = None) -> list[Any]:
-        return _terms(expr)
+    _as_ordered_terms = _terms
 
     def _print_LambertW(self, expr: Any, exp: str | None = None) -> str:  # noqa: N802 - sympy's name
         shown = rf"\operatorname{{Lambert}}\left({self._print(expr.args[0])}\right)"

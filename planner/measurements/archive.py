@@ -225,9 +225,8 @@ class Archive:
         place = own(self.path, part.name)
         try:
             status = place.stat()
-            problem = "no file"
-            if stat.S_ISREG(status.st_mode):
-                problem = _damage(place, part, status.st_size, status.st_mtime_ns)
+            state = status.st_size, status.st_mtime_ns
+            problem = _damage(place, part, *state) if stat.S_ISREG(status.st_mode) else "no file"
         except FileNotFoundError:
             problem = "missing"
         except OSError as error:

@@ -65,8 +65,7 @@ def group_keys(frame: pl.LazyFrame) -> pl.LazyFrame:
     pooled = pl.col("pool").is_not_null()
     system = pl.col("system").fill_null("")
     own = pl.coalesce(pl.col("alias_of"), pl.col("device"), pl.col("label")).fill_null("")
-    classic = pl.col("alias_of").is_not_null().any().over(system, own)
-    shared = lost.any().over(system) & ~classic
+    shared = lost.any().over(system) & pl.col("alias_of").is_null().all().over(system, own)
     kind = pl.when(pooled).then(pl.lit(POOL)).when(shared).then(pl.lit(SYSTEM)).otherwise(pl.lit(VOLUME))
     name = pl.when(pooled).then(pl.col("pool")).when(shared).then(pl.lit("all devices")).otherwise(own)
     return frame.with_columns(kind.alias(GROUP_KEYS[0]), name.alias(GROUP_KEYS[1]))
@@ -89,9 +88,8 @@ def moved(frame: pl.LazyFrame, groups: Sequence[Group]) -> list[str]:
     disks = frame.filter(pl.col("pool").is_null() & (pl.col("kind") != schema.OTHER))
     classic = disks.filter(pl.col("alias_of").is_not_null()).select("system", base).unique()
     hyper = disks.filter(pl.col("kind") == schema.ALIAS).select(at).unique()
-    rows = disks.select(*at, base, "alias_of").join(
-        classic, on=("system", "base"), how="semi", nulls_equal=True
-    )
+    rows = disks.select(*at, base, "alias_of")
+    rows = rows.join(classic, on=("system", "base"), how="semi", nulls_equal=True)
     bare = rows.group_by(*at, "base").agg(pl.col("alias_of").is_null().all())
     found = bare.filter("alias_of").join(hyper, on=at, how="semi", nulls_equal=True).select("base").unique()
     names = found.sort("base").collect()["base"].to_list()
@@ -104,16 +102,11 @@ def moved(frame: pl.LazyFrame, groups: Sequence[Group]) -> list[str]:
 def _between_pools(frame: pl.LazyFrame) -> list[str]:
     """Say which volumes were in several pools, or in one and in none."""
     volumes = frame.filter(pl.col("kind").is_in([schema.BASE, schema.VOLUME]))
-    own = (
-        volumes.select("system", "pool", volume=pl.coalesce("device", "label")).drop_nulls("volume").unique()
-    )
-    found = (
-        own.group_by("system", "volume").agg(several=pl.len() > 1).filter("several").sort("volume").collect()
-    )
+    own = volumes.select("system", "pool", volume=pl.coalesce("device", "label")).drop_nulls("volume")
+    found = own.unique().group_by("system", "volume").len().filter(pl.col("len") > 1).sort("volume").collect()
     names = found["volume"].unique(maintain_order=True).to_list()
-    return _named(
-        names, "not in the same pool at all times; each pool counts a volume only while it is in it"
-    )
+    why = "not in the same pool at all times; each pool counts a volume only while it is in it"
+    return _named(names, why)
 
 
 def _named(names: Sequence[str], why: str) -> list[str]:
@@ -202,10 +195,8 @@ def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     """The interval of each group in which most I/Os wait; of equals the busiest."""
     keys = ["system", *INTERVAL, *GROUP_KEYS]
     grouped = _marked(devices)
-    busy = pl.col("io_rate") * pl.col("service").fill_null(0.0)
-    sums = grouped.group_by(keys).agg(
-        _queued=pl.col("queued").sum(), _busy=busy.sum(), _line=pl.col("line").min()
-    )
+    busy = (pl.col("io_rate") * pl.col("service").fill_null(0.0)).sum()
+    sums = grouped.group_by(keys).agg(_queued=pl.col("queued").sum(), _busy=busy, _line=pl.col("line").min())
     order = ("_queued", "_busy", MOMENT, "_line", INTERVAL[1])
     worst = sums.sort(order, descending=[True, True, False, False, False])
     chosen = worst.unique(["system", *GROUP_KEYS], keep="first", maintain_order=True).select(keys)
@@ -250,9 +241,7 @@ def _mean(devices: pl.DataFrame) -> pl.DataFrame:
     found = means(rows.join(every.select(*at, *state), at, nulls_equal=True), *group[1:], *state).drop(about)
     found = _of_whole(found.join(whole, [*group, *state], nulls_equal=True, maintain_order="left"))
     found = found.rename({f"_{name}": name for name in about})
-    return found.with_columns(pl.when(known).then("interval").alias("interval")).select(
-        *schema.dtypes(schema.DEVICES)
-    )
+    return found.with_columns(interval=pl.when(known).then("interval")).select(*schema.dtypes(schema.DEVICES))
 
 
 def _of_whole(found: pl.DataFrame) -> pl.DataFrame:
@@ -343,9 +332,8 @@ def joined_intervals(devices: pl.DataFrame) -> pl.DataFrame:
         return devices
     few = (pl.col("queue_samples") < NEARLY * SAMPLES).any().over("system", *GROUP_KEYS)
     rows = group_keys(with_moments(devices, "system").lazy()).with_row_index("_row").collect()
-    some = rows.filter(few & pl.col(MOMENT).is_not_null() & (pl.col("interval") > 0)).sort(
-        MOMENT, "device", "label"
-    )
+    dated = pl.col(MOMENT).is_not_null() & (pl.col("interval") > 0)
+    some = rows.filter(few & dated).sort(MOMENT, "device", "label")
     clock = _clock(some)
     if clock["_bucket"].n_unique() == clock.height:
         return devices
@@ -374,10 +362,8 @@ def _states(rows: pl.DataFrame, group: list[str]) -> pl.DataFrame:
     found = rows.group_by(*group, MOMENT).agg(
         _stated=pl.col("pool_aliases").max(), _bases=bases, _since=pl.col("start").first()
     )
-    aliases = rows.filter(pl.col("kind").is_in([schema.ALIAS, schema.CLASSIC_ALIAS])).group_by(
-        *group, "device"
-    )
-    first = aliases.agg(_first=pl.col(MOMENT).min())
+    aliases = rows.filter(pl.col("kind").is_in([schema.ALIAS, schema.CLASSIC_ALIAS]))
+    first = aliases.group_by(*group, "device").agg(_first=pl.col(MOMENT).min())
     there = found.join(first, group, nulls_equal=True).filter(pl.col(MOMENT) >= pl.col("_first"))
     many = there.group_by(*group, MOMENT).agg(_listed=pl.len())
     found = found.join(many, [*group, MOMENT], how="left", nulls_equal=True).sort(MOMENT)
@@ -391,16 +377,13 @@ def _clock(rows: pl.DataFrame) -> pl.DataFrame:
     """Intervals of each source: length, `_bucket` in which they are joined, and its `_begin`."""
     source = ["system", "source"]
     length, samples = pl.col("interval").max(), pl.col("queue_samples").max()
-    found = rows.group_by(*source, MOMENT).agg(
-        _length=length, _samples=samples, _begin=pl.col("start").first()
-    )
-    found = found.sort(*source, MOMENT)
+    groups = rows.group_by(*source, MOMENT)
+    found = groups.agg(_length=length, _samples=samples, _begin=pl.col("start").first()).sort(*source, MOMENT)
     step = pl.col(MOMENT).diff().over(source).dt.total_microseconds() / 1e6
     longer = (pl.col("_length") / pl.col("_length").shift().over(source) - 1.0).abs() > SAME_LENGTH
     apart = (step > 1.5 * pl.col("_length").shift().over(source)) | longer
     found = found.with_columns(_part=apart.fill_null(value=True).cum_sum())
-    per_interval = pl.col("_samples").median().over("_part")
-    many = (NEARLY * SAMPLES / per_interval).ceil().clip(1)
+    many = (NEARLY * SAMPLES / pl.col("_samples").median().over("_part")).ceil().clip(1)
     span = many * pl.col("_length").median().over("_part").round() * 1e6
     found = found.with_columns(_place=(pl.col(MOMENT).dt.epoch("us") / span).floor())
     small = pl.col("_samples").sum().over("_part", "_place") < SAMPLES / 2

@@ -37,9 +37,8 @@ def queue_of(queued: Interval, io_rate: Interval, service: Interval, response: I
     waits = zip(response - service, io_rate, strict=True)
     of_response = (np.maximum(wait, 0.0) * rate for wait, rate in waits)
     ends = zip((0.0, 0.0, math.inf), of_response, queued, (low, value, high), strict=True)
-    return Interval(
-        *(np.select(cases, [neither, alone, printed], both) for neither, alone, printed, both in ends)
-    )
+    found = (np.select(cases, [neither, alone, printed], both) for neither, alone, printed, both in ends)
+    return Interval(*found)
 
 
 def contradicts(queued: Interval, io_rate: Interval, service: Interval, response: Interval) -> Flags:
@@ -125,8 +124,7 @@ def sampled(run: Run, samples: float) -> Run:
 
     def at(total: float) -> Run:
         moved = share * total - queue
-        ends = (np.maximum(end + moved, 0.0) for end in run.queued)
-        return replace(run, queued=Interval(*ends))
+        return replace(run, queued=Interval(*(np.maximum(end + moved, 0.0) for end in run.queued)))
 
     words = (
         f"By {samples:.0f} samples the queue is {readable(low)} to {readable(high)} I/Os, a standard error to either "

@@ -85,9 +85,7 @@ class Source:
     @cached_property
     def head(self) -> bytes:
         """The first bytes."""
-        if self.frame is not None:
-            return b""
-        return _plain(self._bytes(HEAD))
+        return b"" if self.frame is not None else _plain(self._bytes(HEAD))
 
     @cached_property
     def data(self) -> bytes:
@@ -292,23 +290,15 @@ def is_read_once(path: Path | str) -> bool:
         return False
 
 
-def _is_archive(source: Source) -> bool:
-    return source.frame is None and source.content is None and is_folder(source.path)
-
-
 def _has_page_head(source: Source) -> bool:
     return any(PAGE_HEAD.match(line) for line in source.head.decode("latin-1").split("\n"))
-
-
-def _is_listing(source: Source) -> bool:
-    return source.frame is None and b"\x00" not in source.head
 
 
 # How each format is recognized by content, and what reads it; the first that recognizes a source reads it. A new format
 # is one module of `planner.reports` and one line here.
 READERS: Final[Mapping[Callable[[Source], object], Reader]] = {
     lambda source: source.tables is not None: _read_before,
-    _is_archive: _archive,
+    lambda source: source.frame is None and source.content is None and is_folder(source.path): _archive,
     _has_page_head: _listings,  # needs no other reader
     _begins("rmf.is_rmf_xml"): _bytes("rmf.read_rmf"),
     _schema_of: _ready,
@@ -321,7 +311,7 @@ READERS: Final[Mapping[Callable[[Source], object], Reader]] = {
     _begins("monitor.records.is_monitor"): _monitor,
     _begins("iostat.is_iostat"): _bytes("iostat.read_iostat"),
     _begins("dasd_statistics.is_dasd_statistics"): _bytes("dasd_statistics.tables"),
-    _is_listing: _listings,
+    lambda source: source.frame is None and b"\x00" not in source.head: _listings,
 }
 
 

@@ -156,9 +156,8 @@ def from_numbers(
 def _service_missing(rows: Rows) -> Integers:
     """0 where a service time was measured, 1 where a response was instead, 2 where neither, or a listing prints it."""
     missing = np.isnan(rows.numbers["service"].value)
-    return np.where(
-        missing & (np.isnan(rows.numbers["response"].value) | ~rows.of_kind(VOLUME)), 2, 1 * missing
-    )
+    unanswered = np.isnan(rows.numbers["response"].value) | ~rows.of_kind(VOLUME)
+    return np.where(missing & unanswered, 2, 1 * missing)
 
 
 def _left_by_others(rows: Rows, aliases: int) -> Array:

@@ -194,18 +194,16 @@ def _refuse_overlap(rows: pl.DataFrame, pool: str) -> None:
         one, other = (rows.row(int(order[at]), named=True) for at in (k, k + 1))
         when = f"at {other['start']}" if other["start"] else f"before {other['time']:g} s"
         problem = f"pool {pool} {when} is in an interval of {one['file'] or 'the data frame'} already"
-        wanted = (
-            "expected each once" if other["start"] else "expected each once; dates tell several files apart"
-        )
-        raise ReportError(other["file"] or "data frame", f"{problem}: {wanted}", line=other["line"])
+        way_out = "" if other["start"] else "; dates tell several files apart"
+        problem = f"{problem}: expected each once{way_out}"
+        raise ReportError(other["file"] or "data frame", problem, line=other["line"])
 
 
 def _with_most_used(frame: pl.DataFrame) -> pl.DataFrame:
     """Where only the most aliases in use at once were counted: what was free, and `lower`, the least aliases."""
     used = pl.col("most_used")
     lower = pl.col("aliases").is_null() & used.is_not_null()
-    at_least = used.max().over("system", "pool")
-    aliases = pl.coalesce("aliases", at_least).cast(pl.UInt32)
+    aliases = pl.coalesce("aliases", used.max().over("system", "pool")).cast(pl.UInt32)
     free = pl.coalesce("fewest_free", found_free(aliases))
     return frame.with_columns(aliases=aliases, fewest_free=free, lower=lower)
 

@@ -122,8 +122,7 @@ class Rows:
     @property
     def queue_samples(self) -> float:
         """Fewest samples that a queue of them is the mean of; nan where none was sampled."""
-        found = self._plain("queue_samples")
-        return float(np.fmin.reduce(found, initial=math.nan))
+        return float(np.fmin.reduce(self._plain("queue_samples"), initial=math.nan))
 
     @property
     def joined(self) -> int:

@@ -81,8 +81,7 @@ class Run:
     @cached_property
     def mean_service(self) -> Interval:
         """Mean service time, weighted by rate [s]."""
-        share = self.io_rate.value / self.total_rate.value
-        found: Interval = (self.service * share).sum()
+        found: Interval = (self.service * (self.io_rate.value / self.total_rate.value)).sum()
         return found
 
     @property

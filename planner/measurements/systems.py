@@ -84,8 +84,7 @@ def _bases(rows: Rows, only: Devices | None, exclude: Devices | None) -> Flags:
         if not (named & chosen).any():
             known = shown(rows[chosen].names)
             if named.any():
-                k = int(np.flatnonzero(named)[0])
-                base = rows.words["alias_of"][k]
+                base = rows.words["alias_of"][named.argmax()]
                 what = f"an alias of {base}" if base else "a HyperPAV alias or no ECKD disk"
                 raise InputError(only.argument, only.text, f"a base device ({known}); this one is {what}")
             wanted = f"device numbers in hexadecimal or labels, of the bases in {rows.file.name}: {known}"
@@ -192,9 +191,7 @@ def without_pooled(intervals: Sequence[Rows]) -> tuple[list[Rows], list[str]]:
     if not any((rows.is_base & ~there).any() for rows, there in zip(intervals, shared, strict=True)):
         return list(intervals), []
     pairs = list(zip(intervals, shared, strict=True))
-    names = dict.fromkeys(
-        rows.names[k] for rows, there in pairs for k in np.flatnonzero(there & rows.is_base)
-    )
+    names = dict.fromkeys(name for rows, there in pairs for name in rows[there & rows.is_base].names)
     return [rows[~there] for rows, there in pairs if not there.all()], list(names)
 
 
@@ -243,9 +240,7 @@ def system_runs(rows: Rows) -> list[Run]:
     """
     if rows.of_kind(VOLUME).any():
         found = [pool.run for pool in pool_runs(rows[rows.pooled])[0]] if rows.pooled.any() else []
-        alone = [
-            _volume(rows, int(k)) for k in np.flatnonzero(~rows.pooled & (rows.numbers["io_rate"].value > 0))
-        ]
+        alone = [_volume(rows, int(k)) for k in np.flatnonzero(~rows.pooled & (rows.filled("io_rate") > 0))]
         runs = [run for run in (*found, *alone) if run is not None]
         if not runs:
             raise InputError("io_rate", 0.0, "a volume with I/O; there is none", "1/s")
@@ -282,8 +277,7 @@ def _named_pools(rows: Rows) -> tuple[list[PoolRun], list[str]]:
         volumes, used = np.flatnonzero(members & rows.is_base), np.flatnonzero(members & rows.is_alias)
         if not volumes.size:
             continue
-        stated = np.nan_to_num(rows.pool_aliases[volumes]).max()
-        count = max(len(used), int(stated))
+        count = max(len(used), int(np.nan_to_num(rows.pool_aliases[volumes]).max()))
         run = _listed_pool(rows, f"pool {pool}", volumes, used, absent=count - len(used))
         found.append(PoolRun(name=str(pool), volumes=len(volumes), aliases=count, run=run))
     if not found:

@@ -220,9 +220,7 @@ def legend(heads: Sequence[Head], limits: Limits) -> str:
 def _order(value: Any) -> float | None:
     """Sort key of a value; None if it is not a number."""
     value = plain(value, finite=False)
-    if not is_number(value) or math.isnan(value):
-        return None
-    return float(value)
+    return None if not is_number(value) or math.isnan(value) else float(value)
 
 
 def sections(found: Sequence[render.Section], ident: str, limits: Limits | None = None) -> tuple[Grid, ...]:

@@ -56,8 +56,7 @@ def ticks(top: float, most: int = 5, *, whole: bool = False) -> list[float]:
 
 def place(value: float) -> str:
     """A coordinate to a tenth of a unit, as fine as a screen shows."""
-    text = f"{value:.1f}"
-    return text[:-2] if text.endswith(".0") else text
+    return f"{value:.1f}".removesuffix(".0")
 
 
 def _run(x: Iterable[float], y: Iterable[float]) -> str:
@@ -210,11 +209,8 @@ class Course:
         begin = (self.start - self.start[0]) / np.timedelta64(1, "s")
         length = np.where(np.isfinite(self.seconds) & (self.seconds > 0), self.seconds, 0.0)
         last = float((begin + length).max()) or 1.0
-        top = 1.08 * max(
-            (float(each[np.isfinite(each)].max(initial=0.0)) for each in (self.needed, self.in_use)),
-            default=1.0,
-        )
-        axes = Axes(0.0, last, top or 1.0)
+        top = 1.08 * max(each[np.isfinite(each)].max(initial=0.0) for each in (self.needed, self.in_use))
+        axes = Axes(0.0, last, float(top) or 1.0)
         needed, used = (self._steps(axes, begin, begin + length, each) for each in (self.needed, self.in_use))
         parts = [
             *_frame(axes, self._times(last), ticks(axes.top, whole=True), "aliases", self._span()),
@@ -255,9 +251,7 @@ class Course:
 
     def _steps(self, axes: Axes, begin: Array, end: Array, values: Array) -> str:
         """A step line, interrupted where nothing was measured."""
-        left = np.round(axes.x(begin), 1)
-        right = np.round(axes.x(end), 1)
-        left, right, values = _thinned(left, right, values)
+        left, right, values = _thinned(np.round(axes.x(begin), 1), np.round(axes.x(end), 1), values)
         words: list[str] = []
         at, height = math.nan, math.nan
         for a, b, y in zip(left.tolist(), right.tolist(), axes.y(values).tolist(), strict=True):
@@ -279,8 +273,7 @@ def _thinned(left: Array, right: Array, values: Array, places: int = 360) -> tup
     """Reduce intervals to at most `places`, with the largest value at each place."""
     if len(left) <= places:
         return left, right, values
-    wide = (WIDTH - LEFT - RIGHT) / places
-    where = np.floor((left - LEFT) / wide).astype(int)
+    where = np.floor((left - LEFT) / ((WIDTH - LEFT - RIGHT) / places)).astype(int)
     first = np.flatnonzero(np.r_[True, np.diff(where) > 0])
     known = np.where(np.isnan(values), -np.inf, values)
     largest = np.maximum.reduceat(known, first)

@@ -113,9 +113,7 @@ def _text(name: str) -> Markup:
 
 def _policy(style: str, script: str) -> str:
     """Content security policy: no requests, and no style or script other than those of this page."""
-    digests = [
-        base64.b64encode(hashlib.sha256(each.encode("utf-8")).digest()).decode() for each in (style, script)
-    ]
+    digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in (style, script)]
     return (
         f"default-src 'none'; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -248,9 +248,7 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: in
     notes = [solved, *need.notes, *([f"Rules of the field: {', '.join(rules)}."] if rules else ())]
     notes += [f"Supply counters: {need.supply}."] if need.supply else []
     if answer is not None and answer.in_use != need.in_use:
-        notes.append(
-            f"Aliases in use: {answer.in_use} in the interval that decides, {need.in_use} in the last."
-        )
+        notes += [f"Aliases in use: {answer.in_use} in the interval that decides, {need.in_use} in the last."]
     plain = Item(
         ident=ident, name=need.name, headline=said, verdict=word(need.verdict), figures=tuple(figures),
         notes=tuple(notes),
@@ -295,8 +293,7 @@ def _counted(
     verdicts = {name: word(reasons[name]) if reasons else state.verdict for name, state in states.items()}
     found = list(verdicts.values())
     missing = sum(state.missing for name, state in states.items() if verdicts[name] == SHORT)
-    spare = [state for name, state in states.items() if verdicts[name] == SPARE]
-    free = sum(state.spare for state in spare)
+    free = sum(state.spare for name, state in states.items() if verdicts[name] == SPARE)
     tiles = {
         "short": str(found.count(SHORT)),
         "to add": f"{missing} to add",

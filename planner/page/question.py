@@ -450,9 +450,8 @@ def report_of(
     first = answers[0]
     if isinstance(first, SiteAnswer):
         states = states_of(first.pools)
-        lead = replace(
-            parts[0], headline=first.lacking + what_to_do(states), further=first_words(answers, states)
-        )
+        said = first.lacking + what_to_do(states)
+        lead = replace(parts[0], headline=said, further=first_words(answers, states))
         parts, title = [lead, *parts[1:]], title or period(first)
     html = page(
         parts, title=title or names or parts[0].title, names=names, command=command, inputs=inputs(sources),

@@ -56,14 +56,12 @@ def by_when(growth: Growth, states: Mapping[str, Count]) -> str:
     found = [each for each in found if each]
     within = ahead(growth.horizon)
     if not found:
-        far = any(each.verdict == BEYOND for each in growth.limits)
-        return (
-            f"By the trend nothing else runs out within {within}." if far else "There is no trend for a date."
-        )
+        if any(each.verdict == BEYOND for each in growth.limits):
+            return f"By the trend nothing else runs out within {within}."
+        return "There is no trend for a date."
     more = len(found) - NAMED
-    rest = (
-        f"; {counted(more, 'more limit is', 'more limits are')} reached within {within}" if more > 0 else ""
-    )
+    others = counted(more, "more limit is", "more limits are")
+    rest = f"; {others} reached within {within}" if more > 0 else ""
     return f"By the trend {'; '.join(found[:NAMED])}{rest}."
 
 

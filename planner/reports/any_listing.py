@@ -176,9 +176,8 @@ def _devices_frame(scanned: Scanner, parts: list[list[pl.Series]]) -> pl.DataFra
         found["alias_of"] = found["type"].str.slice(2).set(found["kind"] != schema.CLASSIC_ALIAS, None)
     rows = schema.frame(schema.DEVICES, found, found["line"].len())
     samples = (pl.col("interval") / SAMPLED_EVERY).cast(pl.UInt32)
-    return rows.with_columns(
-        queue_samples=pl.when(pl.col("queued").is_not_null() & (samples > 0)).then(samples)
-    )
+    sampled = pl.col("queued").is_not_null() & (samples > 0)
+    return rows.with_columns(queue_samples=pl.when(sampled).then(samples))
 
 
 def _heads(scanned: Scanner) -> dict[str, Any]:

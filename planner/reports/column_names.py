@@ -150,10 +150,9 @@ class Plan:
         rate = self.taken["io_rate"]
         if rate.unit or "interval" not in self.taken or heading_words(rate.heading)[0] not in NUMBERS_OF_IOS:
             return ""
-        way_out = (
-            f"`map` io_rate={rate.heading} takes it as a rate; a count is to be divided by its interval first"
-        )
-        return f"{rate.heading}: I/Os per second, or their number in each interval? {way_out}"
+        doubt = f"{rate.heading}: I/Os per second, or their number in each interval?"
+        taken = f"`map` io_rate={rate.heading} takes it as a rate"
+        return f"{doubt} {taken}; a count is to be divided by its interval first"
 
     def refusal(self) -> str:
         """Say which columns there are, which are missing and which may be them."""

@@ -298,10 +298,8 @@ def _half_of(numbers: pl.Series) -> float:
     >>> _half_of(pl.Series(["1.5", "1.25"])), _half_of(pl.Series(["1.5", "0.30000000000000004"]))
     (0.005, 0.0)
     """
-    significant = (
-        numbers.str.replace(r"[eE].*", "").str.replace(".", "", literal=True).str.strip_chars_start("-0")
-    )
-    computed = (significant.str.len_bytes() > PRINTED).any()
+    digits = numbers.str.replace(r"[eE].*", "").str.replace(".", "", literal=True)
+    computed = (digits.str.strip_chars_start("-0").str.len_bytes() > PRINTED).any()
     return 0.0 if computed or not len(numbers) else float(_halves(numbers).min())  # type: ignore[arg-type]
 
 

@@ -101,24 +101,18 @@ class DasdStatistics:
             raise InputError("before", before.name, wanted)
         both = [name for name in self.histograms if name in before.histograms]
         differences = {name: self.histograms[name] - before.histograms[name] for name in both}
-        if self.requests < before.requests or any((each < 0).any() for each in differences.values()):
+        requests = self.requests - before.requests
+        if requests < 0 or any((each < 0).any() for each in differences.values()):
             raise InputError("before", before.requests, f"at most {self.requests} requests, as counters rise")
         pairs = {name: (getattr(self, name), getattr(before, name)) for name in TOTALS}
         totals: Any = {name: None if None in pair else pair[0] - pair[1] for name, pair in pairs.items()}
-        return replace(self, start=None, histograms=differences, averages=_since(self, before), **totals)
-
-
-def _since(now: DasdStatistics, before: DasdStatistics) -> dict[str, Interval]:
-    """Averages of what was counted between two readings, from averages since the start."""
-    requests = now.requests - before.requests
-    if not requests:
-        return {}
-    return {
-        name: Interval(max(total.low, 0.0), max(total.value, 0.0), total.high) / requests
-        for name, mean in now.averages.items()
-        if name in before.averages
-        for total in [mean * now.requests - before.averages[name] * before.requests]
-    }
+        averages = {
+            name: Interval(max(total.low, 0.0), max(total.value, 0.0), total.high) / requests
+            for name, mean in self.averages.items()
+            if requests and name in before.averages
+            for total in [mean * self.requests - before.averages[name] * before.requests]
+        }
+        return replace(self, start=None, histograms=differences, averages=averages, **totals)
 
 
 def is_dasd_statistics(head: bytes) -> bool:

@@ -221,10 +221,9 @@ class ColumnRows:
         """Set a row that the careful reader takes."""
         names, numbers = read_row(columns, line)
         self.names[:, index] = [known.number(word) for known, word in zip(words, names, strict=True)]
-        found = (each or Printed(np.nan, np.nan) for each in numbers)
-        self.values[:, index], self.halves[:, index] = zip(
-            *((each.value, each.resolution) for each in found), strict=True
-        )
+        found = [each or Printed(np.nan, np.nan) for each in numbers]
+        self.values[:, index] = [each.value for each in found]
+        self.halves[:, index] = [each.resolution for each in found]
 
     def parse(self, lines: Lines, columns: Columns, first: int, last: int, words: Sequence[Words]) -> None:
         """Find the sound rows among the lines from `first` up to `last`, which stand below one heading."""

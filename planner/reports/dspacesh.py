@@ -220,7 +220,8 @@ def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], d
         elif inside and columns is not None:
             columns.close(line, headings[-1])
             names = _names(columns, line) if LEFT[0] in headings else {}
-            yield line, names, _pages(columns, line) if RIGHT[0] in headings else {}
+            right = PAGES.items() if RIGHT[0] in headings else ()
+            yield line, names, {field: columns.number(line, each, suffixed=True) for field, each in right}
         elif columns is None and may_be_row(line.text):
             raise line.error(path, f"a row above its heading: expected '{' '.join(LEFT)}' first")
         elif columns is not None and looks_like_row(headings, line):
@@ -253,11 +254,6 @@ def _names(columns: Columns, line: Line) -> dict[str, Any]:
     users = columns.count(line, "Permt")
     rates = {field: columns.number(line, heading) for field, heading in RATES.items()}
     return {"owner": owner, "name": name, "users": users, **rates}
-
-
-def _pages(columns: Columns, line: Line) -> dict[str, Any]:
-    """Read the right half of a row."""
-    return {field: columns.number(line, heading, suffixed=True) for field, heading in PAGES.items()}
 
 
 def _check_pages(path: Path, line: Line, name: str, counts: dict[str, Any]) -> None:

@@ -61,9 +61,8 @@ def read_iostat(path: Path | str, data: bytes | None = None) -> schema.Tables:
     data = read_bytes(path) if data is None else data
     runs, notes = (_read_json if _begins_as_json(data) else iostat_text.read_runs)(path, data)
     times = _times(runs)
-    frames = [
-        _run(path, run, k if len(runs) > 1 else 0, times[k - 1], notes) for k, run in enumerate(runs, 1)
-    ]
+    numbers = range(1, len(runs) + 1) if len(runs) > 1 else [0]
+    frames = [_run(path, *each, notes) for each in zip(runs, numbers, times, strict=True)]
     return schema.Tables(
         devices=schema.join(schema.DEVICES, frames),
         notes=tuple(dict.fromkeys(notes)),

@@ -125,9 +125,7 @@ def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     text = read_text(path, _bare(data), WANTED)
     if _OF_SYSSTAT.match(text) and not _OF_SAR.search(text):
         raise ReportError(path, "tables of sar without that of the disks; expected what sar -d prints")
-    reader = _TextReader(
-        path, text, of_pcp=_OF_PCP.search(data) is not None, of_sar=bool(_OF_SAR.search(text))
-    )
+    reader = _TextReader(path, text, of_pcp=bool(_OF_PCP.search(data)), of_sar=bool(_OF_SAR.search(text)))
     for number, line in numbered(text.removesuffix("\n")):
         reader.take(number, line.rstrip())
     return reader.end()
@@ -203,20 +201,17 @@ class _TextReader:
             last = self.runs[-1] if self.runs else IostatRun()
             self._begin_run(last.host, last.release)
             self.fresh = True
-        heading = _DEV.search(rest) if "tps" in rest else None
-        if heading and (not self.runs or not self.runs[-1].reports):
-            self.time = time
-            self._without_table(number)
-            self.time = None
-        elif not heading and self.columns:
-            self.time = time
-            named = _MINOR.sub(lambda minor: _disk_of(int(minor[1])), rest)
-            return " " * match.end() + named
-        return (
-            " " * match.end() + _DEV.sub(lambda name: f" {'Device':>{len(name[0]) - 1}}", rest)
-            if heading
-            else ""
-        )
+        blanks = " " * match.end()
+        if "tps" in rest and _DEV.search(rest):
+            if not self.runs or not self.runs[-1].reports:
+                self.time = time
+                self._without_table(number)
+                self.time = None
+            return blanks + _DEV.sub(lambda name: f" {'Device':>{len(name[0]) - 1}}", rest)
+        if not self.columns:
+            return ""
+        self.time = time
+        return blanks + _MINOR.sub(lambda minor: _disk_of(int(minor[1])), rest)
 
     def _begin_run(self, host: str | None = None, release: str | None = None) -> None:
         self.runs.append(IostatRun(host, release, of_pcp=self.of_pcp, of_sar=self.of_sar))

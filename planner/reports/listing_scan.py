@@ -256,9 +256,8 @@ class Scanner:
 
     def _begin_listing(self, page: OpenPage) -> None:
         """A DEVICE page with another head than the one before begins a listing."""
-        if page.report != DEVICE or page.head is None:
-            return
-        if not (self.listings and self.listings[-1].head == page.head):
+        before = self.listings[-1].head if self.listings else None
+        if page.report == DEVICE and page.head is not None and page.head != before:
             self._end_listing()
             self.listings.append(Listing(page.head, page.first))
 

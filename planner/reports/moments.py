@@ -91,9 +91,8 @@ INTERVAL: Final = (MOMENT, "_undated")
 def with_intervals(frame: pl.DataFrame, *over: str) -> pl.DataFrame:
     """Add `MOMENT`, and where there is none file and source: rows of one moment are of one interval, whatever files."""
     where = pl.concat_str("file", "source", separator=" ", ignore_nulls=True)
-    return with_moments(
-        frame.with_columns(pl.when(pl.col("start").is_null()).then(where).alias(INTERVAL[1])), *over
-    )
+    undated = pl.when(pl.col("start").is_null()).then(where).alias(INTERVAL[1])
+    return with_moments(frame.with_columns(undated), *over)
 
 
 def is_time_of_day(cell: str) -> bool:

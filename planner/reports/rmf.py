@@ -290,8 +290,7 @@ def _devices(path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: 
             report.source or ""]  # fmt: skip
     lines = np.array([line for line, _ in rows], dtype=np.int64)
     frame = frame_of([[*cells, *said] for _, cells in rows], len(header))
-    whole = CsvTable(path, b"", tuple(header), rows[0][0], frame, lines)
-    found = read_volumes(whole, {})
+    found = read_volumes(CsvTable(path, b"", tuple(header), rows[0][0], frame, lines), {})
     notes += found.notes
     lost: Iterable[schema.Missing] = ()
     if not found.missing:
@@ -331,7 +330,9 @@ def _supply(
     ]  # fmt: skip
     if not found:
         return schema.empty(schema.SUPPLY)
-    rates = _rates(devices)
+    schema.refuse_twice(devices)
+    sums = devices.group_by("system", "source", "start", _POOL).agg(pl.col("io_rate").sum())
+    rates = {(*key, pool): rate for *key, pool, rate in sums.iter_rows()}
     rows = []
     for report, line, lcu, wait, most, taken in found:
         rate = rates.get((report.system or None, report.source, report.begin, lcu), taken)
@@ -355,13 +356,6 @@ def _supply(
         file=pl.lit(str(path)),
     )  # fmt: skip
     return schema.conform(schema.SUPPLY, whole, path)
-
-
-def _rates(devices: pl.DataFrame) -> dict[tuple[Any, ...], float]:
-    """I/O rate of each control unit and interval."""
-    schema.refuse_twice(devices)
-    sums = devices.group_by("system", "source", "start", _POOL).agg(pl.col("io_rate").sum())
-    return {(*key, pool): rate for *key, pool, rate in sums.iter_rows()}
 
 
 def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:

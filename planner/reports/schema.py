@@ -334,9 +334,8 @@ def _many(values: object) -> bool:
 
 def lost_frame(missing: Sequence[Missing]) -> pl.DataFrame:
     """Rows that could not be read as a table."""
-    return frame(
-        LOST, {name: [getattr(each, name) for each in missing] for name in dtypes(LOST)}, len(missing)
-    )
+    columns = {name: [getattr(each, name) for each in missing] for name in dtypes(LOST)}
+    return frame(LOST, columns, len(missing))
 
 
 def lost_rows(found: pl.DataFrame) -> tuple[Missing, ...]:

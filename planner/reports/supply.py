@@ -96,10 +96,9 @@ def steps_of(
     except Backwards as error:
         raise table.error(int(rows[error.record]), names[error.counter], f"{error}{hint}") from None
     for counter, step in np.argwhere(counted > MOST_A_SECOND * elapsed)[:1].tolist():
-        problem = (
-            f"rises by {counted[counter, step]} in {elapsed[step]:g} s: expected at most 2,000,000 a second"
-        )
-        raise table.error(int(rows[step + 1]), names[counter], f"{problem}; is a digit lost?")
+        found = f"rises by {counted[counter, step]} in {elapsed[step]:g} s"
+        problem = f"{found}: expected at most 2,000,000 a second; is a digit lost?"
+        raise table.error(int(rows[step + 1]), names[counter], problem)
     return counted, restarted
 
 
@@ -143,9 +142,8 @@ def read_counters(table: CsvTable) -> schema.Tables:
     said = {"system": system, "file": str(table.path)}
     parts = [said | _pool(table, pool, of, times[of], counts[:, of], usual) for pool, of in members.items()]
     supply = schema.join(schema.SUPPLY, [schema.frame(schema.SUPPLY, part) for part in parts])
-    supply = supply.with_columns(
-        **clock_after(table, times, start, (supply["time"] - supply["interval"]).to_numpy())
-    )
+    begins = (supply["time"] - supply["interval"]).to_numpy()
+    supply = supply.with_columns(**clock_after(table, times, start, begins))
     alone = [f"{table.path}: pool {pool} {ONE_RECORD}" for pool, of in members.items() if len(of) == 1]
     return schema.Tables(supply=supply, notes=tuple(alone), what=WHAT)
 

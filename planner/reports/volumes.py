@@ -124,8 +124,7 @@ def read_any_table(path: Path, data: bytes, given: Mapping[str, str]) -> schema.
     layout = layout_of(data.decode(), given)
     if layout is None:
         raise ReportError(path, f"an empty file, or no table: expected {WANTED}", line=1, column=1)
-    lines = data.split(b"\n", layout.line)
-    below = b"\n" * (layout.line - 1) + b"\n".join(lines[layout.line - 1 :])
+    below = b"\n" * (layout.line - 1) + data.split(b"\n", layout.line - 1)[-1]
     if layout.separator == ",":
         table = read_csv(path, (), WANTED, data=below)
     else:
@@ -143,9 +142,8 @@ def read_volumes(table: CsvTable, given: Mapping[str, str]) -> schema.Tables:
         raise table.error_at(table.header_line, len(table.header), plan.refusal())
     table, plan = cleaned(table, plan)
     if "io_rate" not in given and (doubt := plan.count_or_rate):
-        raise table.error_at(
-            table.header_line, table.names.index(plan.taken["io_rate"].heading.upper()), doubt
-        )
+        place = table.names.index(plan.taken["io_rate"].heading.upper())
+        raise table.error_at(table.header_line, place, doubt)
     notes: list[str] = []
     frame, lost = _rows(table, plan, notes)
     seconds = _as_seconds(table, plan, frame)
@@ -410,9 +408,8 @@ def _roles(table: CsvTable, plan: Plan) -> dict[str, Any]:
     type_, label = (
         table.series(taken[field].heading) if field in taken else unknown for field in ("type", "volume")
     )
-    unlabeled = (
-        "volume" in taken and heading_words(taken["volume"].heading)[0] == LABEL and (label == "").any()
-    )
+    labelled = "volume" in taken and heading_words(taken["volume"].heading)[0] == LABEL
+    unlabeled = labelled and (label == "").any()
     if not (alias.any() or unlabeled or (table.has("type") and table.has("label"))):
         return {"kind": schema.VOLUME}
     others = schema.kind_of(type_, label).cast(pl.String) if "type" in taken else pl.lit(schema.BASE)
@@ -499,9 +496,8 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
     fields = [field for field in plan.taken if field in NUMBERS or field in ("interval", "aliases")]
     timed = [field for field in fields if field in TIMES or field in RATES]
     if _is_units(table, plan):
-        plan = _with_units(
-            table, plan, {field: _unit(table.series(plan.taken[field].heading)[0]) for field in timed}
-        )
+        units = {field: _unit(table.series(plan.taken[field].heading)[0]) for field in timed}
+        plan = _with_units(table, plan, units)
         table = table.only(np.arange(len(table)) > 0)
     columns, commas = {}, table.separator == ";"  # of languages with decimal commas
     for field in fields:

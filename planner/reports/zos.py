@@ -119,9 +119,8 @@ def _typed(table: CsvTable, notes: list[str]) -> pl.DataFrame:
     table = replace(table, header=(*table.header, *absent), cells=cells)
     wanted = "expected the length of an interval, such as 00:15:00 or 900 seconds"
     columns: dict[str, Any] = {name: table.printed(name)[0] for name in NUMBERS}
-    columns |= {
-        name: table.mapped(name, _flag, "expected true or false, or 1 or 0", pl.Boolean) for name in FLAGS
-    }
+    bit = "expected true or false, or 1 or 0"
+    columns |= {name: table.mapped(name, _flag, bit, pl.Boolean) for name in FLAGS}
     columns |= {name: _words(table, name) for name in WORDS}
     columns["interval"] = table.mapped("int", _length, wanted, pl.Float64)
     columns["start"], columns["utc_offset"] = _starts(table, columns["interval"], notes)

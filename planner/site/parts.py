@@ -25,6 +25,7 @@ from planner.reports.csv_table import read_csv, with_columns
 from planner.reports.membership import Membership, Role, share_together
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.zos import with_aliases, with_most_used
+from planner.results import by_key
 from planner.sizing.gaps import Gaps, gaps, refuse_unknown_pool
 from planner.sizing.wording import together_words
 
@@ -140,13 +141,10 @@ def _lose_together(lost: dict[str, Gaps], group: Group) -> None:
     """Gaps of the pools of a shared control unit become gaps of it."""
     pools = [Group(system, POOL, name).words for system, name in group.members]
     if own := [lost.pop(name) for name in pools if name in lost]:
-        volumes, aliases = (
-            [each for one in own for each in getattr(one, name)] for name in ("volumes", "aliases")
-        )
+        volumes = tuple(dict.fromkeys(each for one in own for each in one.volumes))
+        aliases = tuple(dict.fromkeys(each for one in own for each in one.aliases))
         most = max(one.of for one in own)
-        lost[group.words] = replace(
-            own[0], volumes=(*dict.fromkeys(volumes),), aliases=(*dict.fromkeys(aliases),), of=most
-        )
+        lost[group.words] = replace(own[0], volumes=volumes, aliases=aliases, of=most)
 
 
 def chosen(
@@ -156,11 +154,9 @@ def chosen(
     """Groups that are asked for: of this pool, or all; a refusal names `others`, and whether the pool was `lost`."""
     if not groups and not others:
         wanted = "ECKD base devices, or volumes, with intervals"
-        raise (
-            source.without(wanted)
-            if isinstance(source, Measured)
-            else InputError("source", str(source), wanted)
-        )
+        if isinstance(source, Measured):
+            raise source.without(wanted)
+        raise InputError("source", str(source), wanted)
     if pool is None:
         return list(groups)
     found = [each for each in groups if pool in (each.name, each.words)]
@@ -177,8 +173,7 @@ def cut(groups: Sequence[Group], rows: int) -> list[tuple[Group, ...]]:
     found: list[tuple[Group, ...]] = []
     for kind in dict.fromkeys((each.system, each.kind == VOLUME) for each in groups):
         some = [each for each in groups if (each.system, each.kind == VOLUME) == kind]
-        most = VOLUMES_OF_A_PART if kind[1] else POOLS_OF_A_PART
-        size = min(fitting, most)
+        size = min(fitting, VOLUMES_OF_A_PART if kind[1] else POOLS_OF_A_PART)
         found += [tuple(some[first : first + size]) for first in range(0, len(some), size)]
     return found
 
@@ -241,12 +236,8 @@ def gaps_of(
         return {}
     columns = ("system", "device", "label", "kind", "alias_of", "pool")
     about = devices.select(columns).filter(pl.col("kind") != schema.OTHER).unique()
-    rows = (
-        choose.group_keys(about)
-        .with_columns(pl.col("system").fill_null(""))
-        .collect()
-        .sort("system", *choose.GROUP_KEYS)
-    )
+    grouped = choose.group_keys(about).with_columns(pl.col("system").fill_null(""))
+    rows = grouped.collect().sort("system", *choose.GROUP_KEYS)
     names: dict[Group, set[str]] = {}
     volumes: dict[Group, int] = {}
     for (system, kind, name), part in rows.partition_by("system", *choose.GROUP_KEYS, as_dict=True).items():
@@ -271,10 +262,8 @@ def gaps_of(
         pool = group.name if group.kind == POOL else None
         lost = gaps(own, present, volumes.get(group, 0), pool=pool, membership=known, allowed=allowed)
         if lost:
-            partly = {*lost.volumes, *lost.aliases} <= present
-            found[group.words if group.name else group.system] = replace(
-                lost, where=" in some intervals" if partly else ""
-            )
+            where = " in some intervals" if {*lost.volumes, *lost.aliases} <= present else ""
+            found[group.words if group.name else group.system] = replace(lost, where=where)
     return found
 
 
@@ -306,15 +295,14 @@ def is_shared(path: Path | str) -> bool:
 def read_shared(path: Path | str) -> Shared:
     """Read which pools of which systems are one control unit."""
     table = read_csv(path, COLUMNS, with_columns("pools that systems share", COLUMNS))
-    found: dict[str, list[tuple[str, str]]] = {}
     known: dict[tuple[str, str], str] = {}
     rows = zip(*map(table.words, COLUMNS), strict=True)
     for row, (system, pool, ssid) in enumerate(rows):
         if (system, pool) in known:
             raise table.error(row, "pool", f"{pool} of {system} a second time: expected each pool once")
         known[system, pool] = ssid
-        found.setdefault(ssid, []).append((system, pool))
-    return {ssid: tuple(members) for ssid, members in found.items() if len(members) > 1}
+    shared = by_key((ssid, member) for member, ssid in known.items())
+    return {ssid: tuple(members) for ssid, members in shared.items() if len(members) > 1}
 
 
 def _by_one_clock(rows: pl.DataFrame, first: str) -> pl.DataFrame:
@@ -322,9 +310,8 @@ def _by_one_clock(rows: pl.DataFrame, first: str) -> pl.DataFrame:
     times = pl.struct(MOMENT, "interval", "start", "utc_offset").alias("_times")
     clock = rows.filter(pl.col("system") == first).select(MOMENT, times).unique().sort(MOMENT)
     near = rows.sort(MOMENT, maintain_order=True).join_asof(clock, on=MOMENT, strategy="nearest")
-    theirs = {
-        name: pl.col("_times").struct.field(name) for name in ("interval", "start", "utc_offset", MOMENT)
-    }
+    names = ("interval", "start", "utc_offset", MOMENT)
+    theirs = {name: pl.col("_times").struct.field(name) for name in names}
     length = theirs["interval"].fill_null(0.0)
     apart = (pl.col(MOMENT) - theirs[MOMENT]).dt.total_microseconds().abs() / 1e6
     longer = (pl.col("interval").fill_null(0.0) - length).abs()
@@ -362,9 +349,7 @@ def of_control_unit(
     frame: pl.LazyFrame, ssid: str, members: tuple[tuple[str, str], ...]
 ) -> tuple[Group, pl.DataFrame, dict[str, float], int]:
     """Rows of several systems as one, where all measured an interval: rates added, times averaged; how many did not."""
-    wanted = pl.DataFrame(
-        {"system": [system for system, _ in members], "pool": [pool for _, pool in members]}
-    )
+    wanted = pl.DataFrame(members, ["system", "pool"], orient="row")
     rows = with_moments(frame.join(wanted.lazy(), on=["system", "pool"], how="semi").collect())
     schema.refuse_twice(rows)
     key = [MOMENT, "interval"]

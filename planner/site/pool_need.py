@@ -72,10 +72,9 @@ class PoolCases:
     @classmethod
     def of(cls, pool: RunsOverTime) -> PoolCases:
         """All intervals with rows enough that were measured without contradiction; an empty case did no I/O."""
-        runs = {int(k): pool.runs[k] for k in np.flatnonzero(covered(pool))}
-        cases = {
-            k: () if run is None else (run,) for k, run in runs.items() if not isinstance(run, PlannerError)
-        }
+        runs = ((int(k), pool.runs[k]) for k in np.flatnonzero(covered(pool)))
+        sound = ((k, run) for k, run in runs if not isinstance(run, PlannerError))
+        cases = {k: () if run is None else (run,) for k, run in sound}
         there = np.zeros(pool.start.size, dtype=bool)
         there[[k for k, case in cases.items() if case]] = True
         return cls(pool=pool, cases=cases, busy=busy_intervals(pool.load, there))

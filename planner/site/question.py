@@ -84,9 +84,8 @@ def need_of(part: SitePart) -> list[PoolNeed]:
         _counted(part, each, [next(needs) for _ in each.cases], supply_words, most_used)
         for each, (supply_words, most_used, _) in zip(asked, supplies, strict=True)
     ]
-    ranged = iter(
-        need([(found.run,) for found in counted if found.run is not None], part.device_model, part.target)
-    )
+    decided = [(found.run,) for found in counted if found.run is not None]
+    ranged = iter(need(decided, part.device_model, part.target))
     return pools + [
         found if found.run is None else _by_counters(_ranged(found, next(ranged)), judged)
         for found, (*_, judged) in zip(counted, supplies, strict=True)

@@ -96,9 +96,8 @@ class SiteAnswer(Answer):
                 parts.append(f"{counted(len(found), 'has', 'have')} {words}")
         if self.failed:
             parts.append(f"{counted(len(self.failed), 'part')} of the site failed")
-        return (
-            f"{every} in {percent(self.meet, 5)} of the busy time: {'; '.join(parts) or 'nothing to tell'}."
-        )
+        told = "; ".join(parts) or "nothing to tell"
+        return f"{every} in {percent(self.meet, 5)} of the busy time: {told}."
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -107,17 +106,12 @@ class SiteAnswer(Answer):
         busy = "Busy: at least a quarter of the load of the 99th percentile."
         if len(self.pools) == 1:  # of several the target stands below the rows
             busy = f"Target: {self.target}. {busy}"
-            found += [
-                f"Supply counters: {supply_words} ({OF_COUNTERS})."
-                for supply_words in [self.pools[0].supply]
-                if supply_words
-            ]
+            if self.pools[0].supply:
+                found.append(f"Supply counters: {self.pools[0].supply} ({OF_COUNTERS}).")
         found.append(busy)
-        for name, problem in self.failed:
-            found.append(f"No answer for {name}: {problem}")
+        found += [f"No answer for {name}: {problem}" for name, problem in self.failed]
         problems = [each for each in self.pools if each.problem]
-        for each in problems[:NAMED]:
-            found.append(f"{each.name}: {each.problem}.")
+        found += [f"{each.name}: {each.problem}." for each in problems[:NAMED]]
         if len(problems) > NAMED:
             found.append(f"{len(problems) - NAMED} more without an answer; --json has the reasons.")
         uneven = by_key((note, each.name) for each in self.pools for note in each.notes)
@@ -196,7 +190,8 @@ class SiteAnswer(Answer):
         without = self.of(UNKNOWN)
         if without:
             return f"Next: correct what leaves {without[0].name} without an answer."
-        return "Next: nothing to do; --pool NAME shows one over time."
+        more = "; --pool NAME shows one over time" if len(self.pools) > 1 else ""
+        return f"Next: nothing to do{more}."
 
 
 def _alone(need: PoolNeed, meet: float) -> str:
@@ -239,9 +234,9 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
     found = []
     hours = need.series.hours()
     if np.isfinite(hours).any():
-        measured = np.flatnonzero(np.isfinite(hours).any(axis=1))
+        measured, during = (np.flatnonzero(np.isfinite(hours).any(axis=axis)) for axis in (1, 0))
         days = [column("hour", decimals=0), *(column(WEEKDAYS[day], decimals=0) for day in measured)]
-        rows = [(hour, *(whole(hours[day, hour]) for day in measured)) for hour in range(24)]
+        rows = [(hour, *(whole(hours[day, hour]) for day in measured)) for hour in during]
         found.append(render.Section(table=tabled(rows, days), title="Largest need by hour of the week"))
     series = need.series
     order = np.argsort(-np.nan_to_num(series.needed, nan=-1.0), kind="stable")[:8]  # intervals of one pool

@@ -23,8 +23,7 @@ def draw(answer: SiteAnswer, axes: style.Axes | None) -> style.Axes:
         return _over_time(answer, axes)
     known = [each for each in answer.pools if each.needed is not None]
     noun = "pool" if all(each.kind == "pool" for each in known) else "volume"
-    rows = [(each.name, each.count) for each in known]
-    return draw_many(answer.headline, rows, noun, axes)
+    return draw_many(answer.headline, [(each.name, each.count) for each in known], noun, axes)
 
 
 def levels(needed: Array, in_use: Array | float) -> Array:

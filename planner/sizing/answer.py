@@ -234,7 +234,7 @@ class AliasAnswer(Answer):
             return f"{head}{used}: {self._gain()}; {more}{' more' if self.in_use else ''}."
         if self.recommended < self.in_use:
             spare = f"{self.count.spare} can be freed" if self.count.change else NOT_SURE
-            return f"{head}{used}: {spare}; with {self.recommended} {self._gain()}."
+            return f"{head}{used}: {spare}; with {self.recommended}, {self._gain()}."
         if self.in_use:
             return f"{head}: those in use are enough; {self._now()}."
         if self.waiting:

@@ -157,7 +157,7 @@ class SupplyAnswer(Answer):
         return tuple(
             f"Pool {pool.pool}: {words}"
             for pool in self.pools
-            for words in (*_advice(pool, self.no_alias), *pool.notes)
+            for words in filter(None, (_advice(pool, self.no_alias), *pool.notes))
         )
 
     def sections(self) -> tuple[render.Section, ...]:
@@ -175,23 +175,20 @@ def _named(pools: Sequence[PoolAnswer]) -> str:
     return f"pool{'' if len(pools) == 1 else 's'} {listed([pool.pool for pool in pools], 8)}"
 
 
-def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:
-    """What to do, in a sentence."""
+def _advice(pool: PoolAnswer, no_alias: float) -> str:
+    """What to do, in a sentence; empty where there is no interval to judge by."""
     if pool.verdict is None:
-        return ()
+        return ""
     target = percent(no_alias)
     if pool.verdict == NOT_ENOUGH:
         if pool.aliases_needed is None:
-            return (f"short; no count up to {MOST_ALIASES} brings the fails under {target}.",)
-        more = pool.aliases_needed - pool.aliases
-        return (f"short; {more} more would bring the fails under {target}.",)
+            return f"short; no count up to {MOST_ALIASES} brings the fails under {target}."
+        return f"short; {pool.aliases_needed - pool.aliases} more would bring the fails under {target}."
     if pool.verdict == TOO_MANY:
         surely = pool.aliases - (pool.aliases if pool.needed_high is None else pool.needed_high)
         of_range = f", {surely} if the upper end of the range is right" if surely < pool.removable else ""
-        return (
-            f"spare; {pool.removable} can be freed{of_range}, {pool.unused} of them without a single fail.",
-        )
-    return ("enough.",)
+        return f"spare; {pool.removable} can be freed{of_range}, {pool.unused} of them without a single fail."
+    return "enough."
 
 
 def judge(

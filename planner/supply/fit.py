@@ -170,9 +170,7 @@ def _load_levels(tries: Array, levels: int = 5) -> tuple[Integers, Array]:
     if tries.size == 0 or tries.sum() == 0:
         return np.zeros(tries.size, dtype=np.int64), np.zeros(1)
     off = tries - tries.mean()
-    shared = (
-        float(np.clip((off[1:] @ off[:-1]) / max(off @ off, 1e-300), 0.0, 1.0)) if tries.size > 1 else 0.0
-    )
+    shared = float(np.clip((off[1:] @ off[:-1]) / max(off @ off, 1e-300), 0.0, 1.0))
     load = np.maximum(tries.mean() + shared * off, 0.0)
     if load.std() < 0.02 * load.mean():  # it counts as constant
         return np.zeros(tries.size, dtype=np.int64), np.array([tries.mean()])
@@ -181,8 +179,7 @@ def _load_levels(tries: Array, levels: int = 5) -> tuple[Integers, Array]:
     level = np.empty(tries.size, dtype=np.int64)
     level[order] = np.minimum((share * levels).astype(np.int64), levels - 1)
     _, level = np.unique(level, return_inverse=True)
-    of_level = np.bincount(level, weights=load) / np.bincount(level)
-    return level, np.maximum(of_level, np.finfo(float).tiny)
+    return level, np.maximum(np.bincount(level, weights=load) / np.bincount(level), np.finfo(float).tiny)
 
 
 def _histogram(level: Integers, found: Integers, levels: int, aliases: int) -> Array:
@@ -196,8 +193,7 @@ def _fail_error(tries: Array, fails: Array, blocks: int = 24) -> float:
         return float("nan")
     edges = np.linspace(0, tries.size, blocks + 1).astype(np.int64)[:-1]
     off = np.add.reduceat(fails - fails.sum() / tries.sum() * tries, edges)
-    spread = blocks / (blocks - 1) * (off @ off)
-    return float(np.sqrt(spread) / fails.sum())
+    return float(np.sqrt(blocks / (blocks - 1) * (off @ off)) / fails.sum())
 
 
 def _dispersion(supply: PoolSupply, now: Flags, fewest: int = 100) -> Dispersion | None:
@@ -240,10 +236,8 @@ def fit_volumes(run: Run, device_model: DeviceModel, observed: Observed) -> Fitt
     if not observed.tries or not math.isfinite(observed.length) or not run.aliases:
         return None
     rate = observed.mean_tries / observed.length
-    found = [
-        (_distance(demand.pool, observed, rate), demand)
-        for demand in candidates_of_pools([run], device_model)[0]
-    ]
+    demands = candidates_of_pools([run], device_model)[0]
+    found = [(_distance(demand.pool, observed, rate), demand) for demand in demands]
     found.sort(key=lambda item: item[0])
     least, best = found[0]
     if not least <= WORST:

@@ -26,7 +26,8 @@ def bursty() -> pl.DataFrame:
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two pools of two volumes over a day, one cell of the second pool damaged."""
     path = tmp_path_factory.mktemp("site") / "site.csv"
-    frame = example_volumes(days=1, pools=2, volumes=2).with_columns(pl.col("io_rate").cast(pl.String))
+    frame = example_volumes(days=1, pools=2, volumes=2, hours=3)
+    frame = frame.with_columns(pl.col("io_rate").cast(pl.String))
     at = pl.int_range(pl.len()) == frame.with_row_index().filter(pl.col("pool") == "P2")["index"][0]
     frame.with_columns(pl.when(at).then(pl.lit("n/a")).otherwise("io_rate").alias("io_rate")).write_csv(path)
     return path

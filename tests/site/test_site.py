@@ -469,6 +469,19 @@ def test_a_pool_in_two_files_is_one_pool_everywhere(tmp_path: Path) -> None:
             assert one.recommended == planner.aliases(whole, interval=which).recommended
 
 
+def test_one_pool_has_a_row_for_each_hour_measured_and_is_not_sent_to_itself() -> None:
+    """Of two mornings; what to do next does not name the option that shows one pool, which shows it."""
+    rows = [f"2026-03-0{day}T{hour:02}:00,3600,V1,0,40,1.6,0" for day, hour in ((2, 9), (2, 10), (3, 9))]
+    answer = site("\n".join(["start,interval_s,volume,aliases,io_rate,service_ms,queued", *rows]).encode())
+    shown = answer.sections()[0].table.records()
+    (need,) = answer.pools
+    assert shown == [
+        {"hour": 9, "Mon": need.needed, "Tue": need.needed},
+        {"hour": 10, "Mon": need.needed, "Tue": None},
+    ]
+    assert answer.notes[-1] == "Next: nothing to do."
+
+
 @pytest.mark.long
 def test_the_busiest_hour_of_equals_is_that_of_the_worst_interval() -> None:
     """Two days need as many: the busier interval is the worst, in table, text and hours."""

@@ -134,6 +134,13 @@ def test_many_aliases_or_a_growing_service_time_are_reasons_to_look_elsewhere(
     assert reasons(in_use, recommended, 1e-3, after) == said
 
 
+def test_fewer_than_those_in_use_are_set_apart_from_the_rate_that_they_give() -> None:
+    """ "With 0 I/O rate" read as no I/O at all."""
+    found = sizing.aliases_of_runs([volume(3, 0.0)], DEVICE)
+    assert found.recommended < 3
+    assert f"; with {found.recommended}, I/O rate " in found.headline
+
+
 def test_a_volume_below_the_floor_neither_waits_nor_works() -> None:
     """5 % busy are 38.46/s at 1.3 ms."""
     assert below_floor(volume(queued=0.049, rate=38.0))

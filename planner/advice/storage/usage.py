@@ -129,9 +129,7 @@ class StorageUsage(Answer):
         columns = [*LIMIT, used("used", "", "value"), used("used_low", "at least", "low"),
                    used("used_high", "at most", "high")]  # fmt: skip
         if self.growth is not None:
-            columns.append(
-                column("days_to_limit", "", "days left", of=lambda limit: self.days_left(limit)[1])
-            )
+            columns += [column("days_to_limit", "", "days left", of=lambda limit: self.days_left(limit)[1])]
         return tabled(self.limits, columns, self.marks())
 
     def sections(self) -> tuple[render.Section, ...]:
@@ -166,9 +164,8 @@ class StorageUsage(Answer):
                        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}, zorder=style.ABOVE)  # fmt: skip
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.axvline(100, color=style.MEASURED, linestyle="--")
-        axes.set(
-            xlabel="used [%]; dashed: the limit", xlim=(0, max(110.0, *(1.15 * share.high for share in used)))
-        )
+        axes.set_xlabel("used [%]; dashed: the limit")
+        axes.set_xlim(0, max(110.0, *(1.15 * share.high for share in used)))
         return axes
 
 

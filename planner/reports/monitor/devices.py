@@ -145,9 +145,8 @@ def _consistent(rows: Columns, span: SampleSpan, notes: Notes) -> Columns:
     if not wrong.any():
         return rows
     if int(wrong.sum()) > (1 - layouts.NEARLY_ALL) * max(int((rows["SCMSSCH"] > 0).sum()), 1):
-        line, device, wide, narrow = (
-            rows[name][wrong.argmax()] for name in ("line", "RDEVDEV", "SCGSSCH", "SCMSSCH")
-        )
+        first = wrong.argmax()
+        line, device, wide, narrow = (rows[name][first] for name in ("line", "RDEVDEV", "SCGSSCH", "SCMSSCH"))
         problem = f"record {line}: {int(wrong.sum())} of {wrong.size} D6R3 records contradict themselves"
         counts = f"device {device:04X} first (SCGSSCH {wide}, SCMSSCH {narrow})"
         raise ReportError(span.path, f"{problem}, {counts}: expected the same lower halves")

@@ -172,8 +172,7 @@ def fit(rows: NDArray[Any], shift: int, devices: Mapping[int, int]) -> ShiftFit:
     same = (rows["SCGSSCH"] & 0xFFFF == rows["SCMSSCH"]) & (rows["SCGCOUNT"] & 0xFFFF == rows["SCMCOUNT"])
     known = None
     if devices:
-        expected = [devices.get(sid, -1) for sid in rows["RDEVSID"].tolist()]
-        known = float((number == np.array(expected)).mean())
+        known = float((number == [devices.get(sid, -1) for sid in rows["RDEVSID"].tolist()]).mean())
     agree = float(same[busy].mean()) if busy.any() else None
     return ShiftFit(shift, np.unique(number).size == number.size, wide, agree, known)
 

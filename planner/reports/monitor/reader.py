@@ -302,7 +302,9 @@ class RecordReader:
         narrow = () if span.system.wide else devices.BASE_EVENTS
         rise, restarted = devices.rises(rows, pairs, elapsed, MOST[kind], narrow)
         if restarted.any():
-            for row in pairs.drop(before, restarted):
+            dropped = pairs.now[restarted]
+            before[dropped] = -1
+            for row in dropped.tolist():
                 self.notes.count(kind.words, "restarted", _who(kind, rows, row))
             return self._made(kind, rows, before, span)
         if kind == Kind.ACTIVITY:

@@ -245,9 +245,8 @@ def _check_padding(chunk: Chunk, path: Path, page: int, at: int) -> None:
     """What follows the last record of a page is zeros, or there is no telling what was lost."""
     rest = chunk.data[at : int(chunk.ends[page])]
     if rest.any():
-        found = (
-            f"byte {chunk.byte(page, at) + 1}: {rest[:HEADER].tobytes().hex(' ').upper()} is no record header"
-        )
+        header = rest[:HEADER].tobytes().hex(" ").upper()
+        found = f"byte {chunk.byte(page, at) + 1}: {header} is no record header"
         length = f"a length of {HEADER} to {PAGE} that ends within the page"
         wanted = f"expected {length}, two zero bytes and a domain of 0 to {HIGHEST_DOMAIN}"
         raise ReportError(path, f"{found}: {wanted}")

@@ -57,12 +57,6 @@ class Pairs:
         now = np.flatnonzero(before >= 0)
         return cls(now, before[now])
 
-    def drop(self, before: Integers, which: Flags) -> list[int]:
-        """Take some of the pairs out of `before`, from which they were made; their rows."""
-        rows = self.now[which]
-        before[rows] = -1
-        return list(map(int, rows))
-
     def rows(self, every: Columns) -> Columns:
         """Columns of the rows `now`."""
         return {name: values[self.now] for name, values in every.items()}

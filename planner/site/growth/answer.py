@@ -78,8 +78,7 @@ class Growth(Answer):
 
     @property
     def _first(self) -> str:
-        first = self.limits[0]
-        said = sentence(first, self.rate, self.horizon)
+        said = sentence(self.limits[0], self.rate, self.horizon)
         within = sum(each.verdict in {"already", "within horizon"} for each in self.limits)
         if len(self.limits) == 1:
             return said
@@ -177,26 +176,18 @@ class Growth(Answer):
             three = {name: size.value, f"{name}_low": size.low, f"{name}_high": size.high}
             return {"system": label.system, "what": label.what, **more, "date": day.isoformat(), **three}
 
-        def ahead(
-            each: Limit,
-            label: SeriesLabel,
-            name: str,
-            sizes: Sequence[Interval],
-            steps: Sequence[int] = AHEAD,
-        ) -> list[dict[str, Any]]:
-            return [
-                said(label, each.last + timedelta(days=days), name, size, days=days)
-                for days, size in zip(steps, sizes, strict=False)
-            ]
-
         grow = loads(self.limits)
         return {
             "limits": [record(each, FIGURES) for each in self.limits],
-            "levels": [row for each in grow for row in ahead(each, each.grows, "level", each.levels)],
+            "levels": [
+                said(each.grows, each.last + timedelta(days=days), "level", size, days=days)
+                for each in grow
+                for days, size in zip(AHEAD, each.levels, strict=False)
+            ],
             "needs": [
-                row
+                said(each.measured, each.last + timedelta(days=days), "needed", size, days=days)
                 for each in self.limits
-                for row in ahead(each, each.measured, "needed", each.needs, (0, *AHEAD))
+                for days, size in zip((0, *AHEAD), each.needs, strict=False)
             ],
             "shifts": [said(each.grows, it.day, "size", it.size) for each in grow for it in each.shifts],
             "series": [record(each, DETAILS) for each in grow],
@@ -229,10 +220,8 @@ def growth(
     if not isinstance(daily, Daily):
         raise InputError("daily", type(daily).__name__, "what `planner.site.series.read_series` returns")
     limits = _limits(limit, len(daily.series))
-    goals = [
-        Goal.at(k, measured, None, limit)
-        for k, (measured, limit) in enumerate(zip(daily.series, limits, strict=True))
-    ]
+    pairs = enumerate(zip(daily.series, limits, strict=True))
+    goals = [Goal.at(k, measured, None, limit) for k, (measured, limit) in pairs]
     fit = dates.fitted(daily)
     return answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=notes)
 
@@ -248,8 +237,7 @@ def answer_goals(
     notes: Sequence[str],
 ) -> Growth:
     """Put goals in order of the date at which each is reached."""
-    measured = np.isfinite(daily.values)
-    last = daily.day(int(np.max(np.nonzero(measured.any(axis=0))[0])))
+    last = daily.day(int(np.flatnonzero(np.isfinite(daily.values).any(axis=0))[-1]))
     dates.check_given(rate, events, horizon, last)
     index = np.array([goal.series for goal in goals], dtype=np.intp)
     chosen = replace(daily, series=tuple(daily.series[k] for k in index), values=daily.values[index])
@@ -304,9 +292,8 @@ def amount(value: float, unit: str) -> str:
 def ahead(days: int) -> str:
     """How long the horizon is; in days where it is no whole number of years."""
     whole = round(days / YEAR)
-    return (
-        counted(whole, "year") if whole and abs(days - whole * YEAR) < 0.01 * YEAR else counted(days, "day")
-    )
+    near = whole and abs(days - whole * YEAR) < 0.01 * YEAR
+    return counted(whole, "year") if near else counted(days, "day")
 
 
 def sentence(limit: Limit, rate: float | None, horizon: int) -> str:
@@ -381,9 +368,8 @@ def notes_on_wandering(limits: Sequence[Limit]) -> list[str]:
     """By how much levels wander beside their lines."""
 
     def words(name: str, it: float) -> str:
-        return (
-            f"{name} wanders beside its line, by about {percent(it, 2)} in a year; its ranges let it go on."
-        )
+        by = percent(it, 2)
+        return f"{name} wanders beside its line, by about {by} in a year; its ranges let it go on."
 
     found = [(each.grows.name, each.wandering) for each in loads(limits) if each.wandering]
     return _of_some(found, words, "wanders beside its line", "wander beside their lines")
@@ -403,9 +389,8 @@ def notes_on_percents(limits: Sequence[Limit]) -> list[str]:
         straight, by_percent = (day or date.max for day in it.by_kind)
         return abs((straight - by_percent).days) > MONTH
 
-    found = [
-        (each.grows.name, each) for each in loads(limits) if DOUBTFUL <= each.compounds < 1 and apart(each)
-    ]
+    doubtful = [each for each in loads(limits) if DOUBTFUL <= each.compounds < 1 and apart(each)]
+    found = [(each.grows.name, each) for each in doubtful]
     return _of_some(found, words, "may grow by percent", "may grow by percent")
 
 

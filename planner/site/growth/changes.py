@@ -140,9 +140,8 @@ def named_odds(state: SeriesState) -> Array:
 
 def evidence_of(state: SeriesState) -> Array:
     """Log evidence of each series under what was found, with the odds of that."""
-    return np.asarray(
-        log_sum(np.array([each.evidence for each in solved_coarsely(state)])) + named_odds(state)
-    )
+    evidence = np.array([each.evidence for each in solved_coarsely(state)])
+    return np.asarray(log_sum(evidence) + named_odds(state))
 
 
 def further_changes(state: SeriesState) -> Array:
@@ -335,9 +334,8 @@ def pulse_gains(model: Linear, solved: Solved) -> Array:
     following_weight[series, before] = white.pulse_after[series, day]
     products = white.columns * white.step_start[:, :, None] + following * following_weight[:, :, None]
     norm = white.step_start**2 + following_weight**2
-    return np.where(
-        rows.there, weigh(model, solved, products, norm, PRIORS["pulse"].size, far=True).gain, -np.inf
-    )
+    gain = weigh(model, solved, products, norm, PRIORS["pulse"].size, far=True).gain
+    return np.where(rows.there, gain, -np.inf)
 
 
 def month_gains(state: SeriesState, model: Linear, solved: Solved, white: Array, fewest: int = 3) -> Array:

@@ -97,8 +97,7 @@ def passing_days(fit: TrendDraws, future: Future, limit: Array, weekday: Integer
         root = future.reaches(wanted / times)
         # What lies beyond the horizon counts as one day beyond it.
         earliest = np.maximum(np.minimum(np.floor(root), horizon) + 1, begin[:, None, None])
-        wait = (np.arange(7) - weekday[:, None, None] - earliest) % 7
-        day = earliest + wait
+        day = earliest + (np.arange(7) - weekday[:, None, None] - earliest) % 7
         value = np.stack([future.grown(day[:, :, k]) for k in range(7)], axis=2) * times * fit.week
         fits = (value > limit[:, :, None]) & (day < end[:, None, None])
         best = np.minimum(best, np.where(fits, day, NEVER).min(axis=2))
@@ -154,10 +153,8 @@ def check_given(rate: float | None, events: Sequence[tuple[date, float]], horizo
         match event:
             case (date() as day, factor) if type(day) is date and is_number(factor) and 0 < factor < math.inf:
                 if day <= last:
-                    wanted = (
-                        f"a day after the last measured one, {last}: what came before is in the measurements"
-                    )
-                    raise InputError("event", str(day), wanted)
+                    why = "what came before is in the measurements"
+                    raise InputError("event", str(day), f"a day after the last measured one, {last}: {why}")
             case _:
                 raise InputError(
                     "events", event, "pairs of a day and a factor above zero: [(date(2027, 3, 1), 1.3)]"
@@ -300,9 +297,8 @@ def fitted(daily: Daily, workers: int | None = None) -> TrendDraws:
     short = short_fit(daily.values[~enough], weekday, DRAWS)
     if not enough.any():
         return short
-    full = fit_days(
-        daily.values[enough], weekday, month_forms(daily.first, weekday.size), draws=DRAWS, workers=workers
-    )
+    forms = month_forms(daily.first, weekday.size)
+    full = fit_days(daily.values[enough], weekday, forms, draws=DRAWS, workers=workers)
     order = np.concatenate([np.flatnonzero(enough), np.flatnonzero(~enough)])
     return TrendDraws.joined([full, short]).pick(np.argsort(order))
 
@@ -468,9 +464,8 @@ def _shifts(daily: Daily, fit: TrendDraws, series: int) -> tuple[Shift, ...]:
     for day, draws in sorted(days.items()):
         reach = 0 if draws.all() else 7  # a doubtful one may lie some days off
         before, after = fit.line(series, np.array([day - 1 - reach, day + reach]))[draws].T
-        found.append(
-            Shift(day=daily.day(day), size=_interval(np.maximum(after, 0.0) / np.maximum(before, least) - 1))
-        )
+        size = _interval(np.maximum(after, 0.0) / np.maximum(before, least) - 1)
+        found.append(Shift(day=daily.day(day), size=size))
     return tuple(found)
 
 

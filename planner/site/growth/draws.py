@@ -421,8 +421,7 @@ def short_fit(values: Array, weekday: Integers, draws: int) -> TrendDraws:
         known = np.isfinite(row)
         working = known & (weekday < WORKDAYS)
         found = row[working if working.any() else known]
-        chosen = np.random.default_rng(1).choice(found, (draws, found.size))
-        level[k] = np.median(chosen, axis=1)
+        level[k] = np.median(np.random.default_rng(1).choice(found, (draws, found.size)), axis=1)
     measured, none = np.isfinite(values), np.zeros((series, draws))
     return TrendDraws(
         first_level=np.maximum(level, TINY), slope=none, bend=none, bend_years=none, wandering=none,

@@ -234,8 +234,7 @@ def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
         sums = _sums(part.drop_nulls("io_rate"), load=pl.col("io_rate").sum(), members=pl.len())
         if not sums.height:
             continue
-        usual = float(np.median(sums["members"].to_numpy()))
-        whole = sums.filter(pl.col("members") >= MEMBERS * usual)
+        whole = sums.filter(pl.col("members") >= MEMBERS * pl.col("members").median())
         if whole.height < sums.height:
             left = sums.height - whole.height
             notes.append(f"{sentence_case(pool)}: {left} intervals without half of its volumes are left out.")
@@ -266,9 +265,8 @@ def _volume_series(devices: pl.DataFrame, notes: list[str]) -> tuple[list[Growin
     for (system, device, label), own in rows.partition_by(
         "system", "device", "label", as_dict=True, maintain_order=True
     ).items():
-        measured = SeriesLabel(
-            system=system or "", what=f"busy share of volume {device or label}", unit="share"
-        )
+        what = f"busy share of volume {device or label}"
+        measured = SeriesLabel(system=system or "", what=what, unit="share")
         name, part = measured.name.removeprefix("busy share of "), own.sort("start")
         try:
             service = service_times(Rows(part))
@@ -276,9 +274,7 @@ def _volume_series(devices: pl.DataFrame, notes: list[str]) -> tuple[list[Growin
             off.append(no_answer(measured, problem) + ".")
             continue
         rate = part["io_rate"].to_numpy()
-        own_aliases = (
-            part["pool_aliases"].fill_null(0).to_numpy() * (part["kind"] == schema.VOLUME).to_numpy()
-        )
+        own_aliases = (part["pool_aliases"].fill_null(0) * (part["kind"] == schema.VOLUME)).to_numpy()
         load = np.where(rate == 0, 0.0, rate * service.value / (1 + own_aliases))
         served = (rate > 0) & np.isfinite(load)
         lacking = int(((rate > 0) & ~served).sum())
@@ -310,8 +306,7 @@ def _storage_series(storage: pl.DataFrame, notes: list[str]) -> list[GrowingLoad
     )
     found: list[GrowingLoad] = []
     for (system,), part in rows.partition_by("system", as_dict=True, maintain_order=True).items():
-        in_use = pl.col("resident").sum() * SEGMENT / FRAMES_PER_PGMBK / GIB
-        sums = _sums(part, load=in_use)
+        sums = _sums(part, load=pl.col("resident").sum() * SEGMENT / FRAMES_PER_PGMBK / GIB)
         measured = SeriesLabel(system=system or "", what="in-use virtual storage", unit="GB")
         found.append(_load("storage", measured, sums, part, notes))
     return found

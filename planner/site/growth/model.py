@@ -217,9 +217,8 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     columns[:, :, 9] = np.where(month_end, noise / state.month[:, None], 0.0)
     used = np.ones((series, known + waves), dtype=bool)
     used[:, known:] = np.arange(waves) // 2 < state.harmonics[:, None]
-    columns[:, :, known:-1] = (
-        (noise / state.season)[:, :, None] * waves_of(state.years, waves) * used[:, None, known:]
-    )
+    over_season = (noise / state.season)[:, :, None]
+    columns[:, :, known:-1] = over_season * waves_of(state.years, waves) * used[:, None, known:]
     used[:, 9] = state.month_form >= 0
     since = state.years - np.where(rows.there, state.years, 0.0).max(axis=1, keepdims=True)
     for number in range(1, drifts + 1):
@@ -374,8 +373,7 @@ def whiten(model: Linear, phi: float) -> Whitened:
 
 def refine(state: SeriesState, solved: list[Solved]) -> None:
     """Take over the coefficients of the likeliest phi."""
-    evidence = np.array([each.evidence for each in solved])
-    best = np.argmax(evidence, axis=0)
+    best = np.argmax([each.evidence for each in solved], axis=0)
     mean = np.array([each.mean for each in solved])[best, np.arange(best.size)]
     first = np.maximum(mean[:, :1], 0.05)
     state.growth = np.clip(mean[:, 1] / first[:, 0], -2, np.where(state.compounds, FASTEST, 10))

@@ -155,9 +155,7 @@ class DecidedPool:
         )  # fmt: skip
         notes = [how, *(note.rstrip(".") + "." for note in self.run.notes)]
         if count.too_quiet:
-            notes.append(
-                f"{self.asked.label.name}: too quiet for its aliases to matter, with {floor_words()}."
-            )
+            notes += [f"{self.asked.label.name}: too quiet for its aliases to matter, with {floor_words()}."]
         every = [self.ahead, *self.passed.values()]
         unsolved = [times for each in every for times, count in each.needs.items() if math.isnan(count.value)]
         if unsolved:

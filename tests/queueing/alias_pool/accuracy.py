@@ -65,6 +65,16 @@ GROUPS = (
     Group(22, "service 1 to 20, closed, 4 to 16 volumes", "uneven closed", UNEVEN, {}),
     Group(23, "service 1 to 20, open, 4 to 16 volumes", "uneven open", UNEVEN, {}),
     Group(24, "service 1 to 20, mixed, 4 to 16 volumes", "uneven mixed", UNEVEN, {}),
+    Group(
+        25,
+        "inflation .16, redrive 5 %, closed",
+        "closed",
+        CORRECTED,
+        {"inflation": 0.16, "redrive_time": 0.05},
+    ),
+    Group(
+        26, "both, 6 to 24 requesters a volume", "deep", CORRECTED, {"inflation": 0.16, "redrive_time": 0.05}
+    ),
 )
 
 
@@ -77,6 +87,13 @@ def closed_pool(rng, largest):
     need = volumes @ (population / (1.0 + think) - 1.0 + (think / (1.0 + think)) ** population)
     aliases = int(np.clip(round(need * rng.uniform(0.25, 1.3)), 1, 256 - volumes.sum()))
     return aliases, {"volumes": volumes, "population": population, "think_time": think}
+
+
+def deep_pool(rng):
+    """Up to five closed volumes, with aliases for a third of their requesters to nearly all: many a volume in use."""
+    volumes, population = rng.integers(1, 6, 1), rng.integers(6, 25, 1).astype(float)
+    aliases = int(max(volumes @ population * rng.uniform(0.3, 0.9), 1))
+    return aliases, {"volumes": volumes, "population": population, "think_time": rng.uniform(0.1, 2.0, 1)}
 
 
 def open_pool(rng, inflation, gap):
@@ -202,6 +219,7 @@ def pools(group, count, seed):
     draw = {
         "small": lambda: closed_pool(rng, 7),
         "closed": lambda: closed_pool(rng, 180),
+        "deep": lambda: deep_pool(rng),
         "open": lambda: open_pool(rng, inflation, gap),
         "mixed": lambda: mixed_pool(rng, inflation, gap),
         "small open": lambda: small_open_pool(rng, gap),

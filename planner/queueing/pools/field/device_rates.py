@@ -15,10 +15,9 @@ from planner.results import Array, Flags
 
 def idle_base_alias_ends(elements: PoolElements, state: State, size: int) -> Array:
     """Rate at which the aliases of a volume with idle base end; all its I/Os hold one; (elements, classes, d)."""
-    service, gap = elements.service[..., None], state.alias_gap[..., None]
-    growth = elements.inflation[:, None, None] * service**2 / (service + gap)
-    beyond = np.arange(float(size))
-    return np.asarray(beyond / (service + growth * np.maximum(beyond - 1.0, 0.0) + gap))
+    service, beyond = elements.service[..., None], np.arange(float(size))
+    cycle, others = service + state.alias_gap[..., None], np.maximum(beyond - 1.0, 0.0)
+    return np.asarray(beyond / (cycle + slowed(elements.inflation[:, None, None], service, cycle, others)))
 
 
 def busy_base_ends(elements: PoolElements, state: State, parts: Split, empty: Array) -> tuple[Array, Array]:
@@ -44,10 +43,12 @@ def busy_base_ends(elements: PoolElements, state: State, parts: Split, empty: Ar
         return np.broadcast_to(1.0 / on_base, empty.shape), held
     at_busy = parts.at_busy[:, None, :, None]
     spread = np.minimum(np.maximum(at_busy - beyond, 0.0) / np.maximum(at_busy - 1.0, CLOSE), 1.0)
-    each = elements.inflation[:, None, None, None] * service**2
-    growth = each / on_alias
-    alone = each / on_base
-    alone = alone + (on_alias - growth)
+    inflation = elements.inflation[:, None, None, None]
+    later = slowed(inflation, service, on_alias, parts.held[..., None])
+    each = inflation * service * (service + later)
+    growth = each / (on_alias + later)
+    alone = each / (on_base + later)
+    alone += on_alias - growth
     varies = (growth * (1.0 - share) * share) * (beyond * spread)
     base = growth * held  # slowing by aliases
     aliases = alone + base
@@ -66,6 +67,16 @@ def busy_base_ends(elements: PoolElements, state: State, parts: Split, empty: Ar
     varies += 1.0
     base *= varies
     return base, aliases
+
+
+def slowed(inflation: Array, service: Array, cycle: Array, others: Array) -> Array:
+    """Time by which others slow an I/O whose device is in service and gap for a `cycle`, if they are so like itself.
+
+    It is x = inflation x service x others x (service + x) / (cycle + x), since a device in its gap slows nobody.
+    """
+    most = inflation * service * others
+    half = 0.5 * (most - cycle)
+    return np.asarray(half + np.sqrt(half**2 + most * service))
 
 
 def gap_now(gap: Array, mean: Array, waits: bool | Flags) -> Array:
