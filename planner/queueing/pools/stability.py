@@ -35,13 +35,15 @@ def aliases_in_use(pools: PoolElements) -> Array:
     inflation, gap = _inflation_and_gap(pools)
     missing = np.maximum(load - 1.0 / (1.0 + gap), 0.0)
     share = _shares(pools, missing, inflation, gap)
-    need, spare = np.zeros_like(load), np.ones_like(load)
-    for _ in range(ROUNDS):  # it rises from round to round
-        growth, before = _growth(inflation, gap, 1.0 - share + need), need
+    need, spare, settled = np.zeros_like(load), np.ones_like(load), np.zeros(load.shape, dtype=bool)
+    for _ in range(ROUNDS):
+        growth = _growth(inflation, gap, 1.0 - share + need)
         alone, spare = growth * (1.0 - share) + 1.0 + gap, 1.0 - growth * load
-        need = np.divide(alone * missing, spare, out=np.full_like(load, np.inf), where=spare > 0.0)
-        if np.all((need == before) | (need <= before * (1.0 + CLOSE))):
+        more = np.divide(alone * missing, spare, out=np.full_like(load, np.inf), where=spare > 0.0)
+        settled |= more <= need * (1.0 + CLOSE)  # it rises from round to round, in each pool for itself
+        if settled.all():
             break
+        need = np.where(settled, need, more)
     # If the load just fills the base and aliases add no capacity, no number of them is enough.
     return np.where((missing > 0.0) | ((load >= 1.0 / (1.0 + gap)) & (spare <= 0.0)), need, 0.0)
 
