@@ -29,10 +29,11 @@ def first_guess(pool: Pool) -> int:
 
 def surely_misses(pool: Pool, target: Target, aliases: int) -> bool:
     """Whether these, and any fewer, miss the target: the mean in use with any number, less the count, wait at least."""
+    if not target.of_waits or target.response is not None:
+        return False
     mean, _, rate = unlimited(pool)
     busy, queue = np.array([[pool.bases + aliases], [max(mean - aliases, 0.0)]])
-    met = target.met(np.array([rate]), busy / rate, queue)
-    return target.of_waits and target.response is None and not met.any()
+    return not target.met(np.array([rate]), busy / rate, queue).any()
 
 
 def unlimited(pool: Pool) -> tuple[float, float, float]:

@@ -383,12 +383,14 @@ def _count_together(sized: Sequence[SizedPool]) -> None:
     # What was measured decides between more and less than the aliases in use.
     bounds = [each.bounds(*(each.run.total_queue.value,) * 2) for each in ready]
     most = [min(limit, met) for (limit, _), (_, met) in zip(windows, bounds, strict=True)]
+    # a measured queue corrects the model: only without one does the model alone say that a count misses
+    sure = [
+        not each.run.queue_known and each.preferred.surely_misses(each.target, last)
+        for each, last in zip(ready, most, strict=True)
+    ]
     missed = [
-        last
-        if not each.run.queue_known
-        and each.preferred.surely_misses(each.target, last)  # it corrects the model
-        else max(min(low, last - 1), misses)
-        for each, (_, low), (misses, _), last in zip(ready, windows, bounds, most, strict=True)
+        last if surely else max(min(low, last - 1), misses)
+        for surely, (_, low), (misses, _), last in zip(sure, windows, bounds, most, strict=True)
     ]
     found = fewest(
         solve, ready[0].target if ready else Target(), [each.guess for each in ready], most, missed

@@ -396,7 +396,7 @@ def _valley(
         points = np.stack([loads, np.broadcast_to(peakedness[:, None], loads.shape)], axis=-1)
         tried.append(loads)
         # part by part: the smaller the load and the peakedness, the fewer states they need
-        rows = [np.array_split(each, 1 + loads.shape[1] // 30, axis=1) for each in np.array_split(points, 2)]
+        rows = [np.array_split(each, 1 + loads.shape[1] // 30, axis=1) for each in np.array_split(points, 6)]
         found.append(
             np.block([[misfit(part.reshape(-1, 2)).reshape(part.shape[:2]) for part in row] for row in rows])
         )

@@ -78,9 +78,8 @@ class GuestNetwork:
         visits, writes, full = self.loop.visits(group)[at], self.loop.writes[at], self.full[at]
         depth = group.depth[at] if group.aliases is None else np.full(len(at), np.inf)
         each = group.service[at] / (group.devices[at] * depth)  # work of a transfer, all servers together [s]
-        own = (
-            visits / self.loop.shortest()[:, at].T
-        )  # reads of a guest where nobody waits; then as many as `load` writes
+        # reads of a guest where nobody waits, then as many as give the writes of `load`
+        own = visits / self.loop.shortest()[:, at].T
         own = own * (load / np.maximum((full * own * writes).sum(-1), 1e-300))[:, None]
         reads, few = full * own, np.floor(writes)
         rate, written = np.maximum(reads.sum(-1), 1e-300), np.minimum((load + group.other[at]) * each, NEARLY)
@@ -100,9 +99,9 @@ class GuestNetwork:
         """Rates of all classes for given loads, shape (scenarios asked, classes)."""
         if not self.loop.exact:
             assert self.near is not None
-            rates, queue, change = (each[at] for each in self.near)
-            groups = self.all_groups(at, loads)
-            return _linearizer.solve(self.full[at], self.think[at], groups, (rates, queue, change))[0]
+            rates, queue, deviation = self.near
+            near = rates[at], queue[at], deviation[at]
+            return _linearizer.solve(self.full[at], self.think[at], self.all_groups(at, loads), near)[0]
         # All but the processors, scaled by the asymptotic bounds of the whole.
         groups = self.all_groups(at, [np.zeros(len(at)), *loads[1:]])
         whole = Network.of(self.full[at], self.think[at], groups)
@@ -113,11 +112,14 @@ class GuestNetwork:
     def finish(self, loads: list[Array]) -> Loads:
         """Rates, and numbers at the paging groups."""
         groups = self.all_groups(np.arange(len(self.full)), loads)
-        rates, queue, opened, *change = (
-            Network.of(self.full, self.think, groups).solve()
-            if self.loop.exact
-            else _linearizer.solve(self.full, self.think, groups, starts=self.loop.starts)
-        )
+        near = None
+        if self.loop.exact:
+            rates, queue, opened = Network.of(self.full, self.think, groups).solve()
+        else:
+            rates, queue, opened, deviation = _linearizer.solve(
+                self.full, self.think, groups, starts=self.loop.starts
+            )
+            near = rates, queue, deviation
         opened = np.where(opened > 0, opened, np.stack([g.load * g.copies for g in groups], axis=-1))
         first = len(loads)
         for k, burst in enumerate(groups[first:]):
@@ -132,7 +134,6 @@ class GuestNetwork:
             whole = (loads[1 + k] + group.other) * group.service
             opened[:, k] = np.where(np.isinf(group.depth), whole, opened[:, k])
             visiting[:, k] = np.where(station.demand > 0, self.full, 0.0).sum(-1)
-        near = (rates, queue, change[0]) if change else None
         return Loads(rates=rates, present=present, opened=opened, visiting=visiting, loads=loads, near=near)
 
 

@@ -33,19 +33,20 @@ def aliases_in_use(pools: PoolElements) -> Array:
     """
     load = pools.arrival_rate * pools.service
     inflation, gap = _inflation_and_gap(pools)
-    missing = np.maximum(load - 1.0 / (1.0 + gap), 0.0)
+    cycle = 1.0 + gap
+    missing = np.maximum(load - 1.0 / cycle, 0.0)
     share = _shares(pools, missing, inflation, gap)
     need, spare, settled = np.zeros_like(load), np.ones_like(load), np.zeros(load.shape, dtype=bool)
     for _ in range(ROUNDS):
         growth = _growth(inflation, gap, 1.0 - share + need)
-        alone, spare = growth * (1.0 - share) + 1.0 + gap, 1.0 - growth * load
+        alone, spare = growth * (1.0 - share) + cycle, 1.0 - growth * load
         more = np.divide(alone * missing, spare, out=np.full_like(load, np.inf), where=spare > 0.0)
         settled |= more <= need * (1.0 + CLOSE)  # it rises from round to round, in each pool for itself
         if settled.all():
             break
         need = np.where(settled, need, more)
     # If the load just fills the base and aliases add no capacity, no number of them is enough.
-    return np.where((missing > 0.0) | ((load >= 1.0 / (1.0 + gap)) & (spare <= 0.0)), need, 0.0)
+    return np.where((missing > 0.0) | ((load >= 1.0 / cycle) & (spare <= 0.0)), need, 0.0)
 
 
 def _growth(inflation: Array, gap: Array, others: Array) -> Array:
