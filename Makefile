@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-com
 unexport PYTHONDONTWRITEBYTECODE
 LISTINGS := data/hyperpav
 # Tests of a file stay together, since they share what it computes; notebooks have a target of their own.
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -p no:nbmake
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -p no:nbmake
 
 DOCS := build/docs
 RUN := build/notebooks

@@ -272,7 +272,7 @@ def _limits(asked: _Inversions, device_model: DeviceModel) -> Array:
     )
     devices = 1.0 + asked.aliases / asked.volumes
     gap = device_model.redrive_time / np.maximum(asked.service.low, device_model.redrive_time)
-    inflated = 1.0 + device_model.inflation * asked.aliases
+    inflated = 1.0 + device_model.inflation * np.minimum(asked.aliases, asked.population - 1.0)
     least = devices / (1.0 + gap) * asked.volumes / (asked.rate * asked.service.high) - 1.0
     most = devices * inflated * (1.0 + gap) * asked.volumes / (asked.rate * asked.service.low) - 1.0
     least = np.maximum(least, np.where(opened, _least_idle(asked, gap, device_model), 0.0))
@@ -335,7 +335,7 @@ def _balanced(asked: _Inversions, device_model: DeviceModel) -> Array:
     for ends in _limits(asked, device_model):
         root = elementwise.find_root(
             total, tuple(ends[:, left]), args=(left.astype(np.float64),),
-            tolerances={"xatol": 1e-6, "fatol": 1e-4},
+            tolerances={"xatol": 1e-6, "fatol": 1e-3},
         )  # fmt: skip
         left = left[~root.success & np.isfinite(asked.population[left])]  # open: all of it was searched
         if not left.size:

@@ -57,14 +57,24 @@ def log_series(service_rates: Array, load: Array, most: int) -> Array:
 
     last, ratio = service_rates[:, -1], load / service_rates[:, -1]
     found = np.empty((len(service_rates), most + 1))
+    factorial = gammaln(np.arange(1.0, max(most + 1, end) + 1))  # logarithm of n!
+    powers = xlogy(np.arange(end), load[:, None])
     for n in range(most + 1):
-        k = np.arange(max(end - n, 0), dtype=np.float64)
-        choose = gammaln(n + k + 1) - gammaln(k + 1) - gammaln(n + 1)
-        growing = choose + xlogy(k, load[:, None]) - logs[:, n : n + k.size]
-        tail = np.ones_like(ratio) if n >= end else betainc(end - n, n + 1, ratio)
+        left = max(end - n, 0)
+        growing = (
+            factorial[n : n + left]
+            - factorial[:left]
+            - factorial[n]
+            + powers[:, :left]
+            - logs[:, n : n + left]
+        )
+        tail = np.ones_like(ratio) if n >= end else betainc(left, n + 1, ratio)
         with np.errstate(divide="ignore"):  # a tail that underflows adds nothing
             tail = np.log(tail) + (end - n) * np.log(last) - logs[:, end] - (n + 1) * np.log1p(-ratio)
-        found[:, n] = np.logaddexp.reduce(np.column_stack([growing, tail]), axis=-1) - load
+        terms = np.column_stack([growing, tail])
+        largest = terms.max(axis=-1)
+        with np.errstate(under="ignore"):
+            found[:, n] = largest + np.log(np.exp(terms - largest[:, None]).sum(axis=-1)) - load
     return found
 
 
@@ -110,8 +120,10 @@ def _unit(values: Array) -> Array:
 
 def convolved(one: Array, two: Array) -> Array:
     """Convolution over all axes but the first, cut off at the shape of `one`."""
-    found = np.zeros_like(one)
     shape = one.shape[1:]
+    if len(shape) == 1:
+        return np.array([np.convolve(*pair)[: shape[0]] for pair in zip(one, two, strict=True)])
+    found = np.zeros_like(one)
     for at in product(*map(range, shape)):
         here: tuple[slice, ...] = (slice(None), *(slice(k, None) for k in at))
         start = (slice(None), *(slice(0, n - k) for n, k in zip(shape, at, strict=True)))

@@ -1,4 +1,4 @@
-"""Independent volumes, solved one by one; and closed volumes that interact only through always busy aliases."""
+"""Independent volumes one by one; open ones that never wait; closed ones that meet only through always busy aliases."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from planner.queueing.checks import TINY
-from planner.queueing.pools.field.elements import PoolElements, rounded
+from planner.queueing.pools.field.elements import PoolElements, far_above, rounded
+from planner.queueing.pools.field.given_total import volume_distribution, whole_power
 from planner.queueing.pools.lumped import solve_lumped, solve_single_open
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import OnePool
@@ -43,6 +44,33 @@ def without_aliases(elements: PoolElements) -> Outcome:
         for name in ("tries", "fails", "base_pickups"):
             getattr(outcome, name)[some] = steady.throughput * steady.delay_probability
     return outcome
+
+
+def solve_ample(elements: PoolElements) -> tuple[Outcome, Flags]:
+    """Solve open pools with so many aliases that no I/O waits: independent volumes, and every I/O starts at once."""
+    outcome = Outcome.empty(elements)
+    totals, beyond = rounded(elements.most_unlimited), rounded(far_above(*elements.unlimited).max(axis=-1))
+    for size in sorted(set(zip(totals.tolist(), beyond.tolist(), strict=True))):
+        which = np.flatnonzero((totals == size[0]) & (beyond == size[1]))
+        part, d = elements.of(which), np.arange(float(size[1]))
+        idle_ends, busy_ends = (
+            1.0 / (part.service[..., None] * (1.0 + part.inflation[:, None, None] * others))
+            for others in (np.maximum(d - 1.0, 0.0), d)
+        )
+        log_busy, idle_to_busy = volume_distribution(
+            part, part.arrivals(size[1]), d * idle_ends, d * busy_ends, busy_ends
+        )
+        busy = np.exp(log_busy)
+        whole = (busy * (1.0 + idle_to_busy)).sum(axis=-1, keepdims=True)
+        busy_share = (busy / whole).sum(axis=-1)
+        by_d = np.fft.rfft(busy * (1.0 + idle_to_busy) / whole, 2 * size[0])
+        by_total = np.fft.irfft(whole_power(by_d, part.volumes).prod(axis=1), 2 * size[0])
+        free = np.maximum(part.aliases.astype(np.int64)[:, None] - np.arange(size[0]), 0)
+        np.add.at(outcome.free_distribution, (which[:, None], free), np.maximum(by_total[:, : size[0]], 0.0))
+        outcome.throughput[which], outcome.tries[which] = part.arrival_rate, part.arrival_rate * busy_share
+        outcome.base_in_service[which] = busy_share
+        outcome.alias_in_service[which] = part.unlimited[0] - busy_share
+    return outcome, np.ones(totals.size, dtype=bool)
 
 
 def solve_one(pool: OnePool, k: int, aliases: int) -> Outcome:

@@ -18,6 +18,7 @@ from planner.queueing.pools.independent import (
     CROWD,
     crowded,
     may_be_crowded,
+    solve_ample,
     solve_independent,
     states_of_one,
     without_aliases,
@@ -128,14 +129,13 @@ def _field(elements: PoolElements) -> tuple[Outcome, Flags]:
 
 
 def _by_chains_of_one(batch: PoolBatch) -> Flags:
-    """Independent volumes with a gap or nearly saturated, fewer aliases than ample, and few enough states."""
+    """Independent volumes with a gap or nearly saturated, and few enough states."""
     elements = batch.elements
     single = elements.volumes.sum(axis=-1) == 1.0
     load = (elements.volumes * elements.arrival_rate * elements.service).sum(axis=-1)
     full = load * (1.0 + elements.inflation * elements.aliases) > NEARLY_FULL * (elements.aliases + 1.0)
     gap = elements.redrive_time > 0.0
     some = elements.independent & (gap & (elements.aliases < elements.most_beyond) | single & full)
-    some[some] = ~elements.of(some).ample
     for element in np.flatnonzero(some & single).tolist():
         pool, aliases = batch.pool(element)
         some[element] = not pool.closed[0] or states_of_one(pool, aliases) <= MAX_STATES
@@ -165,6 +165,8 @@ METHODS: Final = (
     PoolMethod(
         "exact", EXACT | FIELD, lambda batch: batch.elements.aliases == 0.0, _side_by_side(without_aliases)
     ),
+    # Exact but for a probability of 1e-9 that an I/O waits.
+    PoolMethod("exact", FIELD, lambda batch: batch.elements.ample, _by_classes(solve_ample)),
     PoolMethod("exact", EXACT | FIELD, _by_chains_of_one, _one_by_one(solve_independent)),
     # Exact except for rounding: given D, independent volumes have a product form.
     PoolMethod("exact", EXACT | FIELD, lambda batch: batch.elements.independent, _by_classes(_field)),

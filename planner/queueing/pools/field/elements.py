@@ -15,6 +15,8 @@ FEW: Final = 8.0
 SIZES: Final = np.array([1, *np.outer(2 ** np.arange(2, 13), [2, 3]).ravel()])
 """Array sizes for D and d: only a few, so that small pools share a size, since a pass of few elements costs nearly as
 much as one of many (`python -m tests.bench.bench_alias_pool`)."""
+CLOSED_SIZES: Final = np.array([1, 4, 16, *np.outer(2 ** np.arange(4, 13), [2, 3]).ravel()])
+"""Those of closed pools, fewer; open ones nearly saturated by inflation do not converge where D begins far above it."""
 NEARLY_CRITICAL: Final = 0.76
 """Offered load times inflation above which a pool with few aliases gets fewer passes: most of them do not converge."""
 AT_ONCE: Final = 0.15
@@ -75,6 +77,11 @@ class PoolElements(ArrayFields):
         return replace(self, **changed)
 
     @cached_property
+    def all_closed(self) -> Flags:
+        """Which pools have closed volumes only, shape (elements,)."""
+        return np.asarray(self.closed.all(axis=-1))
+
+    @cached_property
     def most_of_one(self) -> Array:
         """Most I/Os of one volume, shape (elements, classes) [1]."""
         return np.where(self.closed, self.population, np.inf)
@@ -122,13 +129,14 @@ class PoolElements(ArrayFields):
     @cached_property
     def ample(self) -> Flags:
         """Which open pools have so many aliases that no I/O waits."""
-        return np.asarray(self.aliases >= self.most_unlimited)
+        with np.errstate(invalid="ignore"):  # pools without volumes
+            return np.asarray(self.aliases >= self.most_unlimited)
 
     @cached_property
     def nearly_critical(self) -> Flags:
-        """Which pools have an open volume nearly saturated by inflation, and fewer aliases than ample."""
+        """Which pools have an open volume nearly saturated by inflation."""
         slowed = self.inflation[:, None] * self.arrival_rate * self.service
-        return np.asarray((slowed > NEARLY_CRITICAL).any(axis=-1) & ~self.ample)
+        return np.asarray((slowed > NEARLY_CRITICAL).any(axis=-1))
 
     def waits_and_holds(self, totals: int) -> tuple[Array, Array]:
         """I/Os that wait, and aliases that are busy, given D = 0, 1, ..., shape (elements, D) each [1]."""
@@ -168,10 +176,9 @@ def first_sizes(elements: PoolElements) -> tuple[Integers, Integers]:
     beyond = np.where(
         (load < 1.0) & ~elements.independent[:, None], np.minimum(few, elements.most_of_one), many
     )
-    beyond = np.where(elements.ample[:, None], far_above(*elements.unlimited), beyond)
     beyond = np.where(elements.volumes > 0.0, beyond, 1.0).max(axis=-1)
-    totals = rounded(np.where(elements.ample, elements.most_unlimited, totals))
-    return totals, np.minimum(rounded(beyond), totals)
+    totals = rounded(totals, elements.all_closed)
+    return totals, np.minimum(rounded(beyond, elements.all_closed), totals)
 
 
 def offered_load(elements: PoolElements) -> Array:
@@ -191,9 +198,13 @@ def far_above(mean: Array, variance: Array) -> Array:
     )
 
 
-def rounded(number: Array) -> Integers:
+def rounded(number: Array, closed: Flags | bool = False) -> Integers:
     """Smallest array size that is large enough, or the largest one."""
-    return np.asarray(SIZES[np.minimum(np.searchsorted(SIZES, np.ceil(number)), SIZES.size - 1)])
+    fine, coarse = (
+        sizes[np.minimum(np.searchsorted(sizes, np.ceil(number)), sizes.size - 1)]
+        for sizes in (SIZES, CLOSED_SIZES)
+    )
+    return np.asarray(np.where(closed, coarse, fine))
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,10 +244,7 @@ class State(ArrayFields):
         """Initial state of every element; `again` after a failure, with smaller steps."""
         count, classes = elements.volumes.shape
         beyond, end_rate = np.arange(float(size.beyond)), 1.0 / elements.service[..., None]
-        # Some of the I/Os beyond the base wait, except with ample aliases, where the distribution is known.
-        ample = elements.ample[:, None, None]
-        picks = np.where(ample | (beyond == 0.0), 0.0, 0.3)
-        end_rate = end_rate / (1.0 + np.where(ample, elements.inflation[:, None, None] * beyond, 0.0))
+        picks = np.where(beyond == 0.0, 0.0, 0.3)  # some of the I/Os beyond the base wait
         # Flows and waiting I/Os given D are not known yet.
         given = {
             item.name: np.zeros((count, classes, size.totals))
@@ -245,7 +253,6 @@ class State(ArrayFields):
         }
         given["ends_given"] = np.zeros((count, size.totals))
         most = np.minimum(elements.most_beyond, size.totals - 1.0)
-        mean, _ = elements.unlimited
         return cls(
             passes=np.zeros(count, dtype=np.int64),
             again=np.full(count, again),
@@ -255,11 +262,11 @@ class State(ArrayFields):
             gain=np.full(count, CAREFUL if again else 1.0),
             base_gap=np.zeros((count, classes)),
             alias_gap=np.zeros((count, classes)),
-            mean_total=np.where(elements.ample, elements.over_volumes(mean**2 / (1.0 + mean)), 0.3 * most),
+            mean_total=0.3 * most,
             least_total=np.zeros(count),
             largest_total=most,
             log_tilt=np.zeros((count, size.tilts)),
-            alias_ends=np.where(ample, 1.0, 0.7) * beyond * end_rate,
+            alias_ends=0.7 * beyond * end_rate,
             base_picks=picks * end_rate,
             base_idles=(1.0 - picks) * end_rate,
             **given,

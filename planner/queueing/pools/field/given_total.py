@@ -30,7 +30,11 @@ def ratio(part: Array | float, whole: Array, otherwise: float | Array = 0.0) -> 
 
 
 def volume_distribution(
-    elements: PoolElements, state: State, idle_arrivals: Array, busy_arrivals: Array, idle_ends: Array
+    elements: PoolElements,
+    arrivals: tuple[Array, Array],
+    idle_ends: Array,
+    busy_falls: Array,
+    busy_idles: Array,
 ) -> tuple[Array, Array]:
     """Logarithm of the weight of d with a busy base, and the ratio of idle to busy, (elements, classes, d).
 
@@ -46,11 +50,11 @@ def volume_distribution(
     rises, falls, ends, idles, leaves = (
         np.ascontiguousarray(each.transpose(2, 0, 1))
         for each in (
-            np.maximum(busy_arrivals, TINY),
-            state.alias_ends + state.base_picks,
+            np.maximum(arrivals[1], TINY),
+            busy_falls,
             idle_ends,
-            state.base_idles,
-            np.maximum(idle_arrivals + idle_ends, TINY),
+            busy_idles,
+            np.maximum(arrivals[0] + idle_ends, TINY),
         )
     )
     beyond = np.arange(size)[:, None, None]
@@ -212,7 +216,8 @@ def given_total(
 ) -> GivenTotal:
     """Condition one volume of each class on D: its own distribution times that of all others at the rest of D."""
     totals, size = state.ends_given.shape[-1], idle_ends.shape[-1]
-    log_busy, idle_to_busy = volume_distribution(elements, state, *arrivals, idle_ends)
+    falls = state.alias_ends + state.base_picks
+    log_busy, idle_to_busy = volume_distribution(elements, arrivals, idle_ends, falls, state.base_idles)
     log_distribution = log_busy + np.log1p(idle_to_busy)
     log_tilt = fitted_tilts(elements, state, log_distribution)
     distributions = tilted(log_distribution, log_tilt)

@@ -181,10 +181,11 @@ def _settle(
 def _wanted(elements: PoolElements, found: Pass, size: Size) -> tuple[Integers, Integers, Integers]:
     """Array sizes for D, d and tilts with which each element should continue."""
     cut = np.where(elements.independent, 1e-17, CUT)  # the distribution of independent volumes is exact
-    totals = np.where(found.edge > cut, rounded(np.array(size.totals + 1.0)), size.totals)
+    closed = elements.all_closed
+    totals = np.where(found.edge > cut, rounded(np.array(size.totals + 1.0), closed), size.totals)
     more = (found.tail > cut) & (size.beyond < totals)
     longer = np.where(found.tail > CUT_OFF, 4.0, 1.0) * size.beyond + 1.0
-    beyond = np.where(more, np.minimum(rounded(longer), totals), size.beyond)
+    beyond = np.where(more, np.minimum(rounded(longer, closed), totals), size.beyond)
     tilts = np.where(found.hidden, min(4 * size.tilts, 16), size.tilts)
     return totals.astype(np.int64), beyond.astype(np.int64), tilts.astype(np.int64)
 
