@@ -25,6 +25,8 @@ from planner.calibrate.costs import (
     fit_scaling,
 )
 from planner.calibrate.data_file import Measurements
+from planner.calibrate.error_bar import intervals
+from planner.calibrate.kinds import model_of_costs
 from planner.calibrate.least_squares import GIVEN, LeastSquares, MeasuredFigure, with_likely_error
 from planner.devices import ChannelProgram, PagingDevice
 from planner.errors import CalibrationError, ReportError
@@ -265,6 +267,16 @@ def test_a_cache_measured_at_one_ratio_says_so_and_shares_the_processor_time() -
     whole_cp, whole_virtual = 0.4 * 120 + 0.6 * 60, 0.4 * 35 + 0.6 * 20
     assert cp / (cp + virtual) == pytest.approx(whole_cp / (whole_cp + whole_virtual), rel=1e-2)
     assert 0.4 * found.value("miss_cp_time") + 0.6 * cp == pytest.approx(whole_cp * 1e-6, rel=1e-3)
+
+
+@pytest.mark.parametrize("requesters", [1, 4])
+def test_hits_that_may_cost_nothing_have_a_range(requesters: int) -> None:
+    """Measured at one ratio, a hit may take no time at all; that divided by zero. The truth is 80 us of a processor."""
+    model = model_of_costs(fit_disk([transaction("on", 64, 0, 0.1)]), title="one ratio", files=[])
+    asked = {"mode": "cached", "hit_ratio": 1.0, "requesters": requesters, "processors": 1, "disks": 1}
+    found = intervals(model, [asked])
+    assert found["rate"].low[0] < 1 / 80e-6 < found["rate"].high[0] and found["cp"].low[0] == 0
+    assert found["processors_busy"].high[0] == 1
 
 
 def test_writing_costs_what_reading_as_much_does_where_nothing_tells_them_apart() -> None:

@@ -77,12 +77,7 @@ class FrameBudget(Answer):
                 f"{given(self.real_storage / GIB)} GB of real storage: the system pages, at the "
                 "expense of performance."
             )
-        if self.ptrm_spaces > PTRM_SPACES_STATED:
-            notes.append(
-                f"z/VM 5.3 has {PTRM_SPACES_STATED} PTRM data spaces and abends above them; a later release may "
-                "have more."
-            )
-        return tuple(notes)
+        return (*notes, *over_ptrm(self.ptrm_spaces))
 
     @property
     def parts(self) -> list[tuple[str, int, float, float | None]]:
@@ -96,6 +91,16 @@ class FrameBudget(Answer):
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw the storage for pages and PGMBKs, and the real storage."""
         return _draw(self, self.headline, axes)
+
+
+def over_ptrm(spaces: float) -> list[str]:
+    """Warn of more PTRM data spaces than are known to exist."""
+    if spaces <= PTRM_SPACES_STATED:
+        return []
+    return [
+        f"{math.ceil(spaces):,} PTRM data spaces are needed; z/VM 5.3 has {PTRM_SPACES_STATED} and abends above them; "
+        "a later release may have more."
+    ]
 
 
 def _draw(budget: FrameBudget, headline: str, axes: style.Axes | None) -> style.Axes:

@@ -77,7 +77,7 @@ def test_without_real_storage_there_is_no_ratio() -> None:
 
 def test_more_than_16_spaces_are_remarked() -> None:
     assert frame_budget(in_use="8TB", resident_pages=1).notes == ()
-    assert "16 PTRM" in frame_budget(in_use=8 * 1024 * GIB + 1, resident_pages=1).notes[0]
+    assert "17 PTRM" in frame_budget(in_use=8 * 1024 * GIB + 1, resident_pages=1).notes[0]
 
 
 @given(megabytes=st.integers(1, 10**8), pages=st.integers(1, 256))
