@@ -356,7 +356,7 @@ def scaling(
 
 def _needed(model: library.Model, rows: Sequence[MeasuredConfiguration], wanted: float) -> Needed:
     """Fewest processors that reach a throughput [1/s], by the model and at both ends of its interval."""
-    if not 0 < wanted < math.inf:
+    if not is_number(wanted) or not 0 < wanted < math.inf:
         raise InputError("wanted", wanted, "a finite number above zero", "1/s")
     most = max(row.processors for row in rows)
     # search up to eight times the processors measured

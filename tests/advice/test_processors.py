@@ -172,6 +172,8 @@ def test_a_throughput_beyond_the_law_is_no_answer() -> None:
         scaling(published(), wanted=1e5)
     with pytest.raises(InputError, match="above zero"):
         scaling(published(), wanted=0.0)
+    with pytest.raises(InputError, match="wanted"):
+        scaling(published(), wanted="600/s")  # type: ignore[arg-type]
 
 
 def test_shown_as_frame_and_html() -> None:

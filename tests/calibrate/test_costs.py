@@ -447,6 +447,11 @@ def test_costs_that_no_run_touches_are_not_determined() -> None:
     given = fit_channel_program([program(31, "fast", 100.0, 0.0)], {"fast_ccw_time": 2e-4})
     assert (given.value("fast_ccw_time"), given.estimates["fast_ccw_time"].status) == (2e-4, "fixed")
     assert given.value("ssch_time") == pytest.approx(3e-4, rel=1e-3)
+    wide = model_of_costs(fit_channel_program([program(64, "fast", 100.0, 0.0)]), title="64-bit", files=[])
+    asked = {"bits": 31, "translation": "fast", "read_share": 0.0, "data_rate": MEGABYTE}
+    found = intervals(wide, [asked])  # a Start Subchannel of 31 bits may cost nothing: that was refused
+    assert found["cp"].low[0] == 0 and found["cp"].high[0] > 5e-4
+    assert (found["saving"].low[0], found["saving"].high[0]) == (0, 1)
     nothing = row({"bits": "31", "translation": "fast"}, cp_ms=1.0, written_mb=0.0)
     assert "expected written_mb or read_mb above zero" in refused(fit_channel_program, nothing)
 
