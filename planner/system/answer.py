@@ -158,8 +158,7 @@ class SystemAnswer(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """What it rests on, what is outside, what to do."""
-        spaces = self.found.storage.get("ptrm_spaces", OUTSIDE).value or 0.0
-        return (*over_ptrm(spaces), *_notes(self.system, self.found))
+        return (*over_ptrm(self.found.ptrm_spaces), *_notes(self.system, self.found))
 
     def plain_figures(self) -> dict[str, Any]:
         """Every number with its error and its source."""

@@ -86,6 +86,11 @@ class SystemResult:
     stopped: Mapping[str, str] = field(default_factory=dict)
     unmoved: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
+    @property
+    def ptrm_spaces(self) -> float:
+        """PTRM data spaces that map the guests' storage."""
+        return self.storage["ptrm_spaces"].value or 0.0 if self.storage else 0.0
+
     def ranked(self) -> list[tuple[str, float]]:
         """Order the bounds that are known."""
         known = [(name, each.value) for name, each in self.bounds.items() if each.value is not None]
