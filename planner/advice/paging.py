@@ -243,8 +243,7 @@ def paging_devices(
     found = kinds(names)
     factors = dict(speeds or {})
     machines = sorted({kind.machine for kind in found})
-    if count is not None:
-        checks.count("count", count)
+    count = None if count is None else int(checks.count("count", count))
     for machine, factor in factors.items():
         checks.positive("speeds", factor)
         InputError.unless_one_of("speeds", machine, machines)

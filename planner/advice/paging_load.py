@@ -93,13 +93,15 @@ class Load:
 
     def __post_init__(self) -> None:
         """Refuse an invalid load."""
-        for name, unit in (("page_rate", "1/s"), ("target", "s")):
-            if (value := getattr(self, name)) is not None:
-                if not is_number(value):
-                    raise InputError(name, value, "one number", unit)
-                checks.positive(name, value, unit)
-        if self.guests is not None:
-            checks.count("guests", self.guests)
+        for name, unit in (("page_rate", "1/s"), ("target", "s"), ("scv", ""), ("guests", "")):
+            value = getattr(self, name)
+            if value is None and name in {"target", "guests"}:
+                continue
+            if not is_number(value):
+                raise InputError(name, value, "one number", unit)
+            (checks.nonnegative if name == "scv" else checks.positive)(name, value, unit)
+        if self.guests is not None:  # a slider gives 20.0
+            object.__setattr__(self, "guests", int(checks.count("guests", self.guests)))
 
     @property
     def requests(self) -> int | None:
@@ -255,7 +257,7 @@ def random_note(found: Sequence[tuple[PagingKind, int, Load]]) -> str:
     """Note that requests are assumed evenly distributed, and what misses the target if they are not."""
     missed = []
     for kind, count, load in found:
-        if load.requests is None or load.requests > LARGEST_DEAL:
+        if load.requests is None or load.requests > LARGEST_DEAL or load.scv != 1:  # no product form
             continue
         dealt = _Dealt(device=kind.device, load=load, count=count, requests=load.requests)
         if (most := dealt.at_random()) < load.page_rate:
@@ -263,6 +265,8 @@ def random_note(found: Sequence[tuple[PagingKind, int, Load]]) -> str:
         elif (response := dealt.random_response) > load.target_of(kind.device):
             missed.append(f"{readable(response / MILLISECOND)} ms on {count:,} {kind.name}")
     more = f": {' or '.join(missed)}" if missed else ""
+    if any(load.scv != 1 for _, _, load in found):
+        more = ", by how much is known for a scv of 1 only (--scv)"
     return f"Requests are assumed evenly distributed over devices; at random devices they queue more{more}."
 
 

@@ -24,7 +24,7 @@ from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.queueing import checks
-from planner.render.text import sentence_case
+from planner.render.text import from_to, sentence_case
 from planner.units import GIB, ends, given, is_number, percent, readable
 
 LAW: Final = (
@@ -48,7 +48,7 @@ class Needed:
     @property
     def span(self) -> str:
         """The range in words."""
-        return f"{self.low} or more" if self.high is None else f"{self.low} to {self.high}"
+        return f"{self.low} or more" if self.high is None else from_to(self.low, self.high)
 
 
 class LeftOutConfiguration(NamedTuple):
@@ -356,7 +356,7 @@ def scaling(
 
 def _needed(model: library.Model, rows: Sequence[MeasuredConfiguration], wanted: float) -> Needed:
     """Fewest processors that reach a throughput [1/s], by the model and at both ends of its interval."""
-    if not 0 < wanted < math.inf:
+    if not is_number(wanted) or not 0 < wanted < math.inf:
         raise InputError("wanted", wanted, "a finite number above zero", "1/s")
     most = max(row.processors for row in rows)
     # search up to eight times the processors measured

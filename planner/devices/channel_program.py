@@ -108,7 +108,8 @@ class ChannelProgram:
     def saving(self, bits: int) -> float:
         """Share of the CP processor time per MB that fast translation saves."""
         slow = self.time_per_mb(bits, fast=False)
-        if np.any(slow == 0):
+        if np.all(slow == 0):
             wanted = "one of them above zero: a saving is a share of what slow translation costs"
             raise InputError("ssch_time, slow_ccw_time", 0, wanted, "s/MB")
-        return 1 - self.time_per_mb(bits, fast=True) / slow
+        nothing = slow == 0  # of several possible sets of costs: such a set saves none
+        return 1 - (self.time_per_mb(bits, fast=True) + nothing) / (slow + nothing)

@@ -20,6 +20,7 @@ from planner.results import Array, Result, by_key, quantity
 
 KIND: Final = "disk"
 AT_ONCE: Final = 5_000_000  # array elements in one solution of the closed network
+LEAST_WORK: Final = 1e-12  # s, so that a transaction that may cost nothing has a rate
 Mode = Literal["off", "cached"]
 
 PARTS: Final = {
@@ -213,7 +214,7 @@ class DiskPath:
         )
         cp, virtual, wait = (self._mean(mode, cost, ratio) for cost in COSTS)
         moved = self.write_bytes + self.read_bytes * (1 - ratio if mode == "cached" else 1.0) + 0 * ratio
-        work = cp + virtual
+        work = np.maximum(cp + virtual, LEAST_WORK)
         alone = 1 / (work + wait)
         channel = _quotient(self.channel_rate + 0 * moved, moved)
         demands = np.stack([work, *[wait / disks] * disks], axis=-1)

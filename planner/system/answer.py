@@ -10,6 +10,7 @@ from itertools import cycle, groupby
 from typing import Any, ClassVar, Final
 
 from planner import render, style
+from planner.advice.storage.frames import over_ptrm
 from planner.answer import Answer, tabled
 from planner.errors import InputError, ReportError
 from planner.quantity import column
@@ -157,7 +158,7 @@ class SystemAnswer(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """What it rests on, what is outside, what to do."""
-        return tuple(_notes(self.system, self.found))
+        return (*over_ptrm(self.found.ptrm_spaces), *_notes(self.system, self.found))
 
     def plain_figures(self) -> dict[str, Any]:
         """Every number with its error and its source."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import lambertw
 
-from planner.devices.storage import FRAMES_PER_PGMBK
+from planner.devices.storage import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE
 from planner.queueing import usl
 from planner.results import Array, Flags, Integers
 from planner.system.description import Entry, System
@@ -118,7 +118,7 @@ def storage_of(case: SystemScenarios) -> Storage | None:
     real = case.at(entry, "real")
     figures = {
         "overcommitment": pages / real, "frames_for_pages": frames / FRAME, "pages_without_frame": missing / FRAME,
-        "storage_without_paging": real - frames + pages, **fit,
+        "storage_without_paging": real - frames + pages, "ptrm_spaces": pgmbk / (PAGES_PER_PTRM_SPACE * FRAME), **fit,
     }  # fmt: skip
     return Storage(figures=figures, miss={guest.name: _miss(case, guest, share) for guest in guests})
 

@@ -86,6 +86,11 @@ class SystemResult:
     stopped: Mapping[str, str] = field(default_factory=dict)
     unmoved: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
+    @property
+    def ptrm_spaces(self) -> float:
+        """PTRM data spaces that map the guests' storage."""
+        return self.storage["ptrm_spaces"].value or 0.0 if self.storage else 0.0
+
     def ranked(self) -> list[tuple[str, float]]:
         """Order the bounds that are known."""
         known = [(name, each.value) for name, each in self.bounds.items() if each.value is not None]
@@ -378,15 +383,19 @@ class _ScenarioResult:
     def _costs(self, known: str, *, outside: bool) -> dict[str, Number]:
         """Processor times: outside where their mode was not measured or nothing is known of them."""
         bases = {"cp_charged_busy": known, "cp_system_busy": known}
-        entry = self.system.one("processors")
+        entry, guests = self.system.one("processors"), self.system.of("guests")
         most = math.inf if entry is None else self.end(self.case.at(entry, "count"))
-        return {
-            name: self.interval(
-                self.outcome.processors[name], bases.get(name, "predicted"), model_error=True, most=most, opens="low"
-            )
-            if measured and not outside else OUTSIDE
-            for name, measured in _costs_known(self.system).items()
-        }  # fmt: skip
+        own = math.inf  # what guests do, and CP for them, takes their virtual processors
+        if all("processors" in guest.numbers for guest in guests):
+            own = sum(self.end(self.case.at(g, "count") * self.case.at(g, "processors")) for g in guests)
+        found: dict[str, Number] = {}
+        for name, measured in _costs_known(self.system).items():
+            kept = found["cp_system_busy"].high if name == "total_busy" else 0.0
+            ends = most if kept is None or name == "cp_system_busy" else min(most, own + kept)
+            found[name] = OUTSIDE if outside or not measured else self.interval(
+                self.outcome.processors[name], bases.get(name, "predicted"), model_error=True, most=ends, opens="low"
+            )  # fmt: skip
+        return found
 
     def _bounds(self, *, outside: bool) -> dict[str, Number]:
         """What each part alone would allow; processors by the times that are known: others only lower it.

@@ -9,6 +9,7 @@ from itertools import cycle, product
 from typing import Any
 
 from planner import render, style
+from planner.advice.storage.frames import over_ptrm
 from planner.answer import Answer, tabled
 from planner.errors import InputError, PlannerError, ReportError
 from planner.quantity import LARGEST_GRID, Quantity, column
@@ -69,7 +70,8 @@ class SystemGrid(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """What cannot run, and why."""
-        lines, solved = [], self.solved
+        solved = self.solved
+        lines = over_ptrm(max((each.ptrm_spaces for each in solved.values()), default=0.0))
         stopped = [k for k in range(len(self.found)) if k not in solved]
         if stopped:
             first = f"the first, {', '.join(self._texts(stopped[0]))}: {self.found[stopped[0]]}"

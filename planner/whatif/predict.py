@@ -22,7 +22,7 @@ from planner.interval import Interval
 from planner.library import Model
 from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span, vary
 from planner.render.text import from_to, sentence_case
-from planner.results import Array, by_key
+from planner.results import Array, Flags, by_key
 from planner.units import given, readable
 
 BELOW: Final = "response"  # the second figure, if the kind has it
@@ -166,8 +166,7 @@ class Prediction(Answer):
         """Meaning of the columns, and extrapolations."""
         notes = ["+/- is half of the 90 % interval.", *self.model.fit.cautions]
         within = self.values.values()
-        bounded = ((shown.high, self.values[shown.key]) for shown in self.figures if shown.high < math.inf)
-        if any((each.value + (each.high - each.low) / 2 > most).any() for most, each in bounded):
+        if any(_passes(self.values[shown.key], shown.high).any() for shown in self.figures):
             notes[0] = (
                 "+/- is half of the 90 % interval, or both its ends where half would pass what is possible."
             )
@@ -193,13 +192,13 @@ class Prediction(Answer):
         """Each number with +/- half of its interval, both ends where half passes a bound, "or more" if unbounded."""
         columns = self._settings()
         for shown in self.figures:
-            low, best, high = (end / shown.factor for end in self.values[shown.key])
-            columns.append(render.Column(name=shown.key, unit=shown.unit, values=best.tolist(), label=shown.label,
-                                         decimals=shown.decimals))  # fmt: skip
-            if np.isnan(low).all():
+            within = self.values[shown.key] / shown.factor
+            columns.append(render.Column(name=shown.key, unit=shown.unit, values=within.value.tolist(),
+                                         label=shown.label, decimals=shown.decimals))  # fmt: skip
+            if np.isnan(within.low).all():
                 continue
-            most = shown.high / shown.factor
-            texts = [_half(*ends, shown.decimals, most) for ends in zip(best, low, high, strict=True)]
+            rows = zip(*within, _passes(within, shown.high / shown.factor), strict=True)
+            texts = [_half(low, best, high, out, shown.decimals) for low, best, high, out in rows]
             width = max(map(len, texts))
             texts, label = [text.rjust(width) for text in texts], "+/-".rjust(width)
             columns.append(render.Column(name=f"{shown.key}_half", unit="", values=texts, label=label))
@@ -399,13 +398,20 @@ def _over_channel(model: Model, asked: Sequence[Scenario]) -> list[str]:
     ]
 
 
-def _half(best: float, low: float, high: float, decimals: int | None, most: float = math.inf) -> str:
+def _passes(within: Interval, most: float) -> Flags:
+    """Where half of a bounded interval, added or subtracted, would pass `most` or zero."""
+    low, value, high = (np.asarray(end) for end in within)
+    half = np.subtract(high, low, where=np.isfinite(low) & np.isfinite(high), out=np.zeros(low.shape)) / 2
+    return np.asarray((half > 0) & ((value + half > most) | (value < half)))
+
+
+def _half(low: float, best: float, high: float, passes: bool, decimals: int | None) -> str:
     if np.isposinf(high) and np.isfinite(best):
         return "or more"
-    half = (high - low) / 2 if np.isfinite(high) and np.isfinite(low) else None
-    if half is not None and best + half > most:
+    if passes:
         first, _, last = units.ends((low, best, high), decimals)
         return from_to(first, last)
+    half = (high - low) / 2 if np.isfinite(high) and np.isfinite(low) else None
     return render.format_value(half, units.rounded(best or half or 0.0, decimals)[1])
 
 

@@ -334,6 +334,27 @@ def test_a_target_missed_at_random_devices_is_named() -> None:
     assert "at random devices they queue more: 5.4 ms on 4 emulated-fba." in " ".join(found.notes)
 
 
+def test_random_devices_have_a_number_only_where_it_is_that_of_their_service() -> None:
+    """Requests at 14 random devices carry 17,075 pages/s at scv .1, 15,536 at 1 and 10,398 at 9 (simulated)."""
+    notes = {
+        scv: paging_devices(Load(page_rate=20_000.0, guests=20, target=4e-3, scv=scv), names=["eckd"]).notes[
+            -1
+        ]
+        for scv in (0.1, 1.0, 9.0)
+    }
+    assert notes[1.0].endswith("at most 15,500 pages/s on 14 eckd.")
+    assert notes[0.1] == notes[9.0] and "known for a scv of 1 only" in notes[9.0]
+
+
+def test_counts_of_a_slider_are_counts_and_what_is_no_number_is_refused() -> None:
+    """20.0 guests ended with a TypeError; 20.0 devices read "20.0 eckd"."""
+    load = Load(page_rate=20_000.0, guests=20.0, target=4e-3)  # type: ignore[arg-type]
+    assert "20 eckd" in paging_devices(load, count=20.0).headline  # type: ignore[arg-type]
+    for bad in ({"page_rate": None}, {"page_rate": 1.0, "guests": [1, 2]}, {"page_rate": 1.0, "scv": [1, 2]}):
+        with pytest.raises(InputError, match="expected one number"):
+            Load(**bad)
+
+
 def test_very_many_guests_are_answered_at_once() -> None:
     """The note on random devices alone took four minutes."""
     assert paging_devices(Load(page_rate=3000, guests=100_000), names=["eckd"]).choices[0].outcome

@@ -167,11 +167,17 @@ def test_a_throughput_takes_the_fewest_processors_that_reach_it(wanted: float) -
     )
 
 
+def test_a_range_of_one_count_is_one_number() -> None:
+    assert scaling(published(), wanted=6.0).headline.startswith("ITR 6/s needs 1 processor (1, 90 %);")
+
+
 def test_a_throughput_beyond_the_law_is_no_answer() -> None:
     with pytest.raises(InfeasibleError, match=r"more than up to 96 processors reach .* would help"):
         scaling(published(), wanted=1e5)
     with pytest.raises(InputError, match="above zero"):
         scaling(published(), wanted=0.0)
+    with pytest.raises(InputError, match="wanted"):
+        scaling(published(), wanted="600/s")  # type: ignore[arg-type]
 
 
 def test_shown_as_frame_and_html() -> None:

@@ -25,6 +25,8 @@ from planner.calibrate.costs import (
     fit_scaling,
 )
 from planner.calibrate.data_file import Measurements
+from planner.calibrate.error_bar import intervals
+from planner.calibrate.kinds import model_of_costs
 from planner.calibrate.least_squares import GIVEN, LeastSquares, MeasuredFigure, with_likely_error
 from planner.devices import ChannelProgram, PagingDevice
 from planner.errors import CalibrationError, ReportError
@@ -267,6 +269,16 @@ def test_a_cache_measured_at_one_ratio_says_so_and_shares_the_processor_time() -
     assert 0.4 * found.value("miss_cp_time") + 0.6 * cp == pytest.approx(whole_cp * 1e-6, rel=1e-3)
 
 
+@pytest.mark.parametrize("requesters", [1, 4])
+def test_hits_that_may_cost_nothing_have_a_range(requesters: int) -> None:
+    """Measured at one ratio, a hit may take no time at all; that divided by zero. The truth is 80 us of a processor."""
+    model = model_of_costs(fit_disk([transaction("on", 64, 0, 0.1)]), title="one ratio", files=[])
+    asked = {"mode": "cached", "hit_ratio": 1.0, "requesters": requesters, "processors": 1, "disks": 1}
+    found = intervals(model, [asked])
+    assert found["rate"].low[0] < 1 / 80e-6 < found["rate"].high[0] and found["cp"].low[0] == 0
+    assert found["processors_busy"].high[0] == 1
+
+
 def test_writing_costs_what_reading_as_much_does_where_nothing_tells_them_apart() -> None:
     found = fit_disk([transaction("off", 64, 32)])
     for cost, k in (("cp_time", 0), ("virtual_time", 1)):
@@ -435,6 +447,11 @@ def test_costs_that_no_run_touches_are_not_determined() -> None:
     given = fit_channel_program([program(31, "fast", 100.0, 0.0)], {"fast_ccw_time": 2e-4})
     assert (given.value("fast_ccw_time"), given.estimates["fast_ccw_time"].status) == (2e-4, "fixed")
     assert given.value("ssch_time") == pytest.approx(3e-4, rel=1e-3)
+    wide = model_of_costs(fit_channel_program([program(64, "fast", 100.0, 0.0)]), title="64-bit", files=[])
+    asked = {"bits": 31, "translation": "fast", "read_share": 0.0, "data_rate": MEGABYTE}
+    found = intervals(wide, [asked])  # a Start Subchannel of 31 bits may cost nothing: that was refused
+    assert found["cp"].low[0] == 0 and found["cp"].high[0] > 5e-4
+    assert (found["saving"].low[0], found["saving"].high[0]) == (0, 1)
     nothing = row({"bits": "31", "translation": "fast"}, cp_ms=1.0, written_mb=0.0)
     assert "expected written_mb or read_mb above zero" in refused(fit_channel_program, nothing)
 

@@ -91,6 +91,17 @@ def test_storage_that_removes_paging() -> None:
     assert model.solve(XIV, ["storage.real=1241.5GiB"]).found.miss_ratio.value > 0
 
 
+def test_guests_keep_to_their_virtual_processors_and_cp_to_its_data_spaces() -> None:
+    """A guest of one virtual processor was 0.89 to 1.11 busy; 8,624 GiB of 140 guests take 17 of 16 data spaces."""
+    for count in (1, 16):
+        busy = model.solve(XIV, [f"guests.count={count}"]).found.processors
+        assert busy["guest_busy"].high == busy["total_busy"].high == busy["total_busy"].value == count
+    hundred, more = (model.solve(XIV, ["storage.real=9TB", f"guests.count={n}"]).notes for n in (132, 140))
+    assert not any("PTRM" in note for note in hundred)
+    grid = model.whatif(XIV, ["guests.count=100:140:20"], ["storage.real=9TB"])
+    assert grid.notes[0] == more[0] and more[0].startswith("17 PTRM data spaces are needed; z/VM 5.3 has 16")
+
+
 @pytest.mark.parametrize(
     ("settings", "transfers"),
     [

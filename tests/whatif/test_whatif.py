@@ -429,8 +429,10 @@ def test_with_a_device_for_every_requester_nothing_waits_and_the_text_shows_what
         assert [float(end[0]) for end in enough.values[key]] == [0.0, 0.0, 0.0]
     fewer = whatif.predict(POOL, {"aliases": 15.0, "volumes": 8.0})
     assert fewer.values["queued"].high[0] > fewer.values["queued"].value[0] > 0.0
-    halves = _half(0.0, 0.0, 0.7, None), _half(0.0, 0.0, 0.0, None)
-    assert halves == ("0.350", "0")
+    halves = [
+        _half(0.0, 0.0, high, passes, None) for high, passes in ((0.7, False), (0.7, True), (0.0, False))
+    ]
+    assert halves == ["0.350", "0 to 0.700", "0"]
 
 
 def test_no_error_bar_goes_over_what_is_possible() -> None:
@@ -440,6 +442,10 @@ def test_no_error_bar_goes_over_what_is_possible() -> None:
     assert value + (high - low) / 2 > high == 1.0
     assert cells["utilization_half"] == "0.85 to 1.00" and "both its ends" in busy.notes[0]
     assert float(cells["page_rate_half"].replace(",", "")) > 0
+    far = whatif.predict("processors", {"processors": 100.0})  # 435/s stood there +/- 2,420
+    low, value, high = (float(end[0]) for end in far.values["itr"])
+    assert value - (high - low) / 2 < 0 < low and "both its ends" in far.notes[0]
+    assert far.sections()[0].table.columns[2].values == ["221 to 5,070"]
 
 
 @pytest.mark.parametrize("volumes", [1.0, 8.0])

@@ -62,8 +62,8 @@ class FrameBudget(Answer):
     def headline(self) -> str:
         """Real storage, and the virtual storage in use that it holds."""
         return (
-            f"{readable(self.real_storage_bytes / GIB, 2, EXACT)} GB of real storage hold "
-            f"{readable(self.segments * SEGMENT / GIB, 2, EXACT)} GB of in-use virtual storage, mapped by "
+            f"{_gb(self.real_storage_bytes)} GB of real storage hold "
+            f"{_gb(self.segments * SEGMENT)} GB of in-use virtual storage, mapped by "
             f"{render.counted(self.ptrm_spaces, 'PTRM data space')}."
         )
 
@@ -73,16 +73,11 @@ class FrameBudget(Answer):
         needed, notes = self.real_storage_bytes, []
         if self.real_storage is not None and needed > self.real_storage:
             notes.append(
-                f"{readable((needed - self.real_storage) / GIB, 2, EXACT)} GB more than the "
+                f"{_gb(needed - self.real_storage)} GB more than the "
                 f"{given(self.real_storage / GIB)} GB of real storage: the system pages, at the "
                 "expense of performance."
             )
-        if self.ptrm_spaces > PTRM_SPACES_STATED:
-            notes.append(
-                f"z/VM 5.3 has {PTRM_SPACES_STATED} PTRM data spaces and abends above them; a later release may "
-                "have more."
-            )
-        return tuple(notes)
+        return (*notes, *over_ptrm(self.ptrm_spaces))
 
     @property
     def parts(self) -> list[tuple[str, int, float, float | None]]:
@@ -96,6 +91,21 @@ class FrameBudget(Answer):
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw the storage for pages and PGMBKs, and the real storage."""
         return _draw(self, self.headline, axes)
+
+
+def _gb(size: float) -> str:
+    """GB with two decimals; more of what these would show as none."""
+    return readable(size / GIB, 2, EXACT) if size >= GIB / 100 else readable(size / GIB)
+
+
+def over_ptrm(spaces: float) -> list[str]:
+    """Warn of more PTRM data spaces than are known to exist."""
+    if spaces <= PTRM_SPACES_STATED:
+        return []
+    return [
+        f"{math.ceil(spaces):,} PTRM data spaces are needed; z/VM 5.3 has {PTRM_SPACES_STATED} and abends above them; "
+        "a later release may have more."
+    ]
 
 
 def _draw(budget: FrameBudget, headline: str, axes: style.Axes | None) -> style.Axes:

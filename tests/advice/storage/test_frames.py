@@ -75,9 +75,17 @@ def test_without_real_storage_there_is_no_ratio() -> None:
     assert (budget.page_frames, budget.pgmbk_frames, budget.ptrm_spaces) == (921_600, 1_843_200, 2)
 
 
+def test_little_storage_is_not_none() -> None:
+    """130 frames and 1 MB read 0 GB, and so did what exceeds 1,241.62 GB."""
+    small = guest_frame_budget(guests=1, guest_storage="1MB", instantiated=0.5)
+    assert small.headline.startswith("0.000496 GB of real storage hold 0.000977 GB of in-use")
+    more = guest_frame_budget(guests=20, guest_storage="88GB", instantiated=0.7, real_storage="1241.62GB")
+    assert more.notes[0].startswith("0.005 GB more than")
+
+
 def test_more_than_16_spaces_are_remarked() -> None:
     assert frame_budget(in_use="8TB", resident_pages=1).notes == ()
-    assert "16 PTRM" in frame_budget(in_use=8 * 1024 * GIB + 1, resident_pages=1).notes[0]
+    assert "17 PTRM" in frame_budget(in_use=8 * 1024 * GIB + 1, resident_pages=1).notes[0]
 
 
 @given(megabytes=st.integers(1, 10**8), pages=st.integers(1, 256))
