@@ -213,6 +213,10 @@ class DiskPath:
             for name, number in (("requesters", requesters), ("processors", processors), ("disks", disks))
         )
         cp, virtual, wait = (self._mean(mode, cost, ratio) for cost in COSTS)
+        if not (cp + virtual).any():
+            raise InputError(
+                "cp_time, virtual_time", 0, "one of them above zero: transactions take processor time", "s"
+            )
         moved = self.write_bytes + self.read_bytes * (1 - ratio if mode == "cached" else 1.0) + 0 * ratio
         work = np.maximum(cp + virtual, LEAST_WORK)
         alone = 1 / (work + wait)

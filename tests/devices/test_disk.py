@@ -139,6 +139,11 @@ def test_a_mode_that_was_not_measured_is_refused() -> None:
         path(hit=None, miss=None).solve("cached")
 
 
+def test_transactions_that_take_no_processor_time_are_refused() -> None:
+    with pytest.raises(InputError, match="cp_time, virtual_time"):
+        path(off=TransactionPart(wait_time=8e-3)).solve("off")
+
+
 def test_a_part_lacking_a_cost_is_refused() -> None:
     shipped = library.read_model("disk-xedit-emulated-fba")
     left = {key: entry for key, entry in shipped.parameters.items() if key != "hit_wait_time_s"}

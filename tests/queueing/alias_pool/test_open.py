@@ -81,6 +81,28 @@ def test_open_volumes_that_nearly_saturate_by_inflation_follow_the_negative_bino
     assert float(pool.queue_length[0]) < 1e-3 * mean
 
 
+def test_open_pools_with_ample_aliases_follow_the_law_wherever_they_begin():
+    """Aliases for all but 1e-9 of the I/Os, drawn: service time 1 / (1 - slowed), busy aliases by both countings."""
+    random = np.random.default_rng(11)
+    load, slowed, volumes = (
+        10 ** random.uniform(-0.7, 0.8, 120),
+        random.uniform(0.0, 0.88, 120),
+        np.arange(120) % 20 + 1,
+    )
+    mean, deviation = load / (1.0 - slowed), np.sqrt(load) / (1.0 - slowed)
+    aliases = np.ceil(volumes * mean + 7.0 * deviation * np.sqrt(volumes) + 25.0 / (1.0 - slowed)) + 5
+    pool = alias_pool(
+        aliases, volumes=volumes[:, None], arrival_rate=load[:, None], service_time=1.0, inflation=slowed / load,
+        redrive_time=0.1,
+    )  # fmt: skip
+    assert pool.method == "exact"
+    np.testing.assert_allclose(pool.service_time[:, 0], 1.0 / (1.0 - slowed), rtol=1e-9)
+    np.testing.assert_allclose(
+        aliases - pool.free_aliases, volumes * (mean - pool.base_in_service[:, 0]), rtol=1e-6
+    )
+    assert not pool.queue_length.any()
+
+
 def test_a_large_population_that_thinks_long_is_open():
     arguments = {"volumes": [6, 20], "service_time": 1.0, "method": "mean-field"}
     rates = np.array([0.9, 0.3])
