@@ -184,6 +184,7 @@ def test_contradictions_are_refused_by_answers_and_not_by_readers(case: str, tmp
         planner.aliases(rate=f"{rate}/s", service=f"{service}ms", **numbers)  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_a_rate_and_a_service_time_alone_are_an_offered_load() -> None:
     answer = planner.aliases(rate="900/s", service="1.3ms")
     assert isinstance(answer, sizing.AliasAnswer)
@@ -192,6 +193,7 @@ def test_a_rate_and_a_service_time_alone_are_an_offered_load() -> None:
     assert any("arrivals are assumed independent" in note for note in answer.notes)
 
 
+@pytest.mark.long
 def test_an_offered_load_above_one_device_stays_what_is_offered(tmp_path: Path) -> None:
     """Twice what one device can do is M/M/c with more, whatever the model does without aliases; so is each volume."""
     answer = planner.aliases(rate="2000/s", service="1ms", model="none")
@@ -316,6 +318,7 @@ def test_without_a_pool_volumes_are_each_for_themselves(tmp_path: Path) -> None:
 ALIASES_OF = {"listing": "Addr,Type,Label/ID", "unlabeled": "Addr,Type,Note", "own": "device,alias_of,label"}
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("kind", ALIASES_OF)
 def test_a_table_of_a_base_and_its_aliases_says_what_their_listing_says(kind: str, tmp_path: Path) -> None:

@@ -95,6 +95,7 @@ def test_pool_queue(pool: sizing.AliasAnswer) -> None:
     assert row(pool, 16)["queued"] < 0.3
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 def test_rows_run_from_zero_to_two_beyond(volume: sizing.AliasAnswer, pool: sizing.AliasAnswer) -> None:
     for answer in (volume, pool):

@@ -73,6 +73,7 @@ def test_a_dictionary_holds_what_json_prints() -> None:
         assert json.loads(render.to_json(found)) == found
 
 
+@pytest.mark.long
 def test_answers_with_arrays_can_be_compared() -> None:
     """A list of answers can be searched: a comparison that numpy cannot decide is none of theirs."""
     answers = [whatif.predict("hyperpav", {"aliases": 8}, over={"volumes": (1, 8)}),

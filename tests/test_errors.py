@@ -131,6 +131,7 @@ def test_a_series_that_is_missing_says_what_was_expected_of_it() -> None:
         read_series("missing.csv")
 
 
+@pytest.mark.long
 def test_numbers_of_numpy_and_single_texts_are_taken_as_those_of_python(tmp_path: Path) -> None:
     daily = series()
     assert growth(daily, np.int64(5000)).headline == growth(daily, 5000).headline

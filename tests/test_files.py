@@ -46,6 +46,7 @@ def test_a_folder_and_a_folder_that_is_not_there_are_refused(tmp_path: Path) -> 
             files.save("a", path, force=True)
 
 
+@pytest.mark.long
 def test_a_picture_is_a_png_or_an_svg(tmp_path: Path) -> None:
     axes = style.new_axes()
     for ending in files.PICTURES:
@@ -58,6 +59,7 @@ def test_a_picture_is_a_png_or_an_svg(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "out.svg").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", WRITES)
 def test_a_folder_without_leave_to_write_is_one_line_and_two(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -185,6 +187,7 @@ def test_bytes_that_are_no_text_leave_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("arguments", "redirected", "code"),

@@ -280,6 +280,7 @@ def test_commands_are_for_the_recommended_count(capsys: pytest.CaptureFixture[st
     assert expanded("5251-5253,5250,5252") == [0x5251, 0x5252, 0x5253, 0x5250]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("more", "problem"),
     [

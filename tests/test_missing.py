@@ -165,6 +165,7 @@ def test_volumes_with_aliases_of_their_own(tmp_path: Path, capsys: pytest.Captur
     assert code == 2 and "1 row could not be read" in err
 
 
+@pytest.mark.long
 def test_idle_volumes_count_among_those_that_were_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -224,6 +225,7 @@ def test_a_refused_collect_leaves_no_archive(tmp_path: Path, capsys: pytest.Capt
     assert sorted(each.name for each in archive.rglob("*")) == before
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("way", ["number", "cell", "classic"])
 def test_an_archive_remembers_rows_that_could_not_be_read(way: str, tmp_path: Path) -> None:

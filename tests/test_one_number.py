@@ -217,6 +217,7 @@ def test_numbers_that_are_typed_and_a_table_of_them_have_one_answer(
     assert typed.to_dict() == table.to_dict()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "sorts",
     [("no demand fits", "bursty", "bursty, in use"), pytest.param(tuple(POOLS), marks=pytest.mark.long)],

@@ -131,6 +131,7 @@ def test_no_workers_at_all_are_refused() -> None:
         run(parts.square, [1], workers=2, scheduler="tcp://127.0.0.1:8786")
 
 
+@pytest.mark.long
 @pytest.mark.first(2)
 @pytest.mark.parametrize("address", ["127.0.0.1:8786", "http://127.0.0.1:8786", ""])
 def test_an_address_says_how_to_reach_it(address: str) -> None:

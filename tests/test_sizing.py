@@ -85,6 +85,7 @@ def joined(name: str, parts: list[Run], aliases: int = 0) -> Run:
     )  # fmt: skip
 
 
+@pytest.mark.long
 @examples(15, brief=4)  # half a second each
 @given(
     population=st.integers(2, 8),
@@ -305,6 +306,7 @@ def test_a_curve_goes_through_the_measured_row_and_keeps_its_slope() -> None:
     assert found.volume_responses[:, 0] == pytest.approx(found.service_time + found.queued / found.io_rate)
 
 
+@pytest.mark.long
 def test_requesters_queue_no_more_than_they_are_below_what_was_measured() -> None:
     """Three of them, of which two aliases leave .02 queued (noise): 5.9 queued without any by a factor of it."""
     answer = aliases(data_path("hyperpav", "522A-2-aliases.listing"))
@@ -466,6 +468,7 @@ def test_below_the_largest_count_nothing_is_asked_of_a_pool_that_is_out_of_room(
     assert isinstance(found, ConvergenceError) and asked == [254]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", [Target(), Target(wait="0.1ms"), Target(queued=0.5)])
 def test_what_surely_misses_does_by_exact_chains(target: Target) -> None:
     """Closed pools with all states, and an open volume; some counts that miss are not known to."""

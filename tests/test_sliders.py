@@ -25,6 +25,7 @@ def test_a_move_asks_again() -> None:
     assert not panel.picture
 
 
+@pytest.mark.long
 def test_an_answer_shows_its_headline_and_moves_its_picture() -> None:
     panel = explore(lambda rate: planner.aliases(rate=f"{rate}/s", service="1.3ms", queue=1.84),
                     rate=count("I/O rate", 755, 5, 1500, step=5, unit="1/s"))  # fmt: skip
@@ -35,6 +36,7 @@ def test_an_answer_shows_its_headline_and_moves_its_picture() -> None:
     assert panel.picture != before
 
 
+@pytest.mark.long
 def test_the_start_stays_in_gray_and_the_axes_where_they_were() -> None:
     drawn = []
 
@@ -91,6 +93,7 @@ def test_an_error_is_one_red_line_and_the_next_move_asks_again(problem: Exceptio
     assert panel.picture.startswith(SVG)
 
 
+@pytest.mark.long
 def test_the_headline_stands_once_in_the_line_above_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = planner.aliases(rate="755/s", service="1.3ms", queue=1.84)
     axes = answer.plot()

@@ -214,6 +214,7 @@ def test_many_pools_say_what_each_needs_if_its_volumes_act_together(tmp_path: Pa
     assert need([(calm,)], DEVICE)[0].apart == ()
 
 
+@pytest.mark.long
 def test_saturated_volumes_are_a_first_step_wherever_they_are_told(tmp_path: Path) -> None:
     """ "3 needed" alone reads as if 3 met the target, of which nobody knows how many do."""
     table = tmp_path / "volumes.csv"
@@ -229,6 +230,7 @@ def test_saturated_volumes_are_a_first_step_wherever_they_are_told(tmp_path: Pat
     assert [row["saturated"] for row in pools.to_dict()["pools"]] == [True, True]
 
 
+@pytest.mark.long
 def test_pools_without_an_answer_stand_in_the_first_line(tmp_path: Path) -> None:
     """It said "0 aliases" where no pool had an answer."""
     crowded = [f"V{k:03d},P,0,{990 + k % 7},1.00,{5 + k % 5}.0" for k in range(60)]
@@ -326,6 +328,7 @@ def test_an_overloaded_pool_is_told_what_would_do(tmp_path: Path) -> None:
     assert answer.exit_code == 0
 
 
+@pytest.mark.long
 def test_a_pool_without_an_answer_stays_in_its_place(tmp_path: Path) -> None:
     lines = ("1,A,400,1.3", "2,A,90000,1.3", "3,A,0,")
     path = tmp_path / "volumes.csv"

@@ -39,6 +39,7 @@ def test_at_the_break_even_both_carry_the_same() -> None:
     )
 
 
+@pytest.mark.long
 def test_the_break_even_of_several_requesters_is_the_last_crossing() -> None:
     """Eight ECKD requesters are held by the channel at low hit ratios, so the curves cross more than once."""
     answer = disk_rates(Setting(workload="xedit", hit_ratio=0.9, requesters=8, processors=2))

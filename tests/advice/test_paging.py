@@ -147,6 +147,7 @@ def test_a_target_below_the_service_time_is_told() -> None:
         paging_devices(Load(page_rate=1000.0, target=0.1e-3))
 
 
+@pytest.mark.long
 def test_too_many_devices_are_no_answer() -> None:
     answer = paging_devices(Load(page_rate=225_000.0))
     choice = next(each for each in answer.to_dict()["devices"] if each["kind"] == "emulated-fba")
@@ -155,6 +156,7 @@ def test_too_many_devices_are_no_answer() -> None:
     assert choice["count"] is None
 
 
+@pytest.mark.long
 def test_given_devices_that_miss_the_target_are_told_what_would_do() -> None:
     answer = paging_devices(replace(PUBLISHED, target=3.6e-3), count=37)
     choice = next(choice for choice in answer.choices if choice.kind.name == "xiv-serialized")
@@ -305,6 +307,7 @@ def test_installed_devices_are_shown_with_their_range() -> None:
     assert "response 4 ms (3.32 to 4.71, 90 %), needed 51 to 3,710" in answer.headline
 
 
+@pytest.mark.long
 def test_requests_at_random_devices_are_named_with_what_they_carry() -> None:
     notes = " ".join(paging_devices(PUBLISHED).notes)
     # N / (N + M - 1) = 40 / 76 of 37 devices of one place
@@ -334,6 +337,7 @@ def test_a_target_missed_at_random_devices_is_named() -> None:
     assert "at random devices they queue more: 5.4 ms on 4 emulated-fba." in " ".join(found.notes)
 
 
+@pytest.mark.long
 def test_random_devices_have_a_number_only_where_it_is_that_of_their_service() -> None:
     """Requests at 14 random devices carry 17,075 pages/s at scv .1, 15,536 at 1 and 10,398 at 9 (simulated)."""
     notes = {

@@ -48,6 +48,7 @@ def approximately(places: list[tuple[float, float]]) -> list[object]:
     return [pytest.approx(place) for place in sorted(places)]
 
 
+@pytest.mark.long
 def test_the_answer_is_in_the_picture_of_devices_to_buy() -> None:
     """Where the marks stand is what the table says; so it does below."""
     bought = paging_devices(Load(page_rate=5000.0, guests=20))

@@ -103,6 +103,7 @@ def test_three_configurations_leave_the_left_out_unbounded() -> None:
     assert answer.plot().get_ylim()[0] == 0
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("contention", "coherency", "counts"),

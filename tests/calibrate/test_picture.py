@@ -198,6 +198,7 @@ def fit() -> Fit:
     return replace(found, model=model)
 
 
+@pytest.mark.long
 def test_the_law_is_drawn_over_the_aliases_through_its_runs(fit: Fit) -> None:
     assert fit.model is not None
     upper, lower = both(draw_fit(fit, None))

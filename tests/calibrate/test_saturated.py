@@ -38,6 +38,7 @@ def asked(found: Model, *counts: float) -> dict[str, Interval]:
     return dict(whatif.predict(found, {}, {"aliases": counts}).values)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "names"), [
     ("pool", ("pool-0-aliases",)), ("volume", ("522A-0-aliases",)), ("pool", ("pool-0-aliases", "pool-8-aliases")),
 ])  # fmt: skip
@@ -62,6 +63,7 @@ def test_known_requesters_bound_every_answer_by_littles_law(kind: str, names: tu
     assert wait.high[-1] <= (error - 1) * response.high[-1]  # a device for everybody
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "name"), WHERE)
 def test_the_measured_count_holds_what_was_measured(kind: str, name: str) -> None:
     found = model(kind, name)
@@ -79,6 +81,7 @@ def test_the_measured_count_holds_what_was_measured(kind: str, name: str) -> Non
         assert answer[key].high[0] - answer[key].low[0] <= 0.3 * value, key
 
 
+@pytest.mark.long
 def test_unknown_requesters_bound_nothing_but_a_known_think_time_tells_them() -> None:
     """Present I/Os and rate x think time add up to the requesters: one of the two tells the other."""
     unknown = model("pool", "pool-0-aliases", population=None)

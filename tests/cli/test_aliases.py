@@ -40,6 +40,7 @@ def test_numbers_and_listing_agree(capsys: pytest.CaptureFixture[str]) -> None:
     assert numbers["rows"] == listing["rows"]
 
 
+@pytest.mark.long
 def test_pool_from_numbers_of_one_volume(capsys: pytest.CaptureFixture[str]) -> None:
     numbers = (
         "--rate",
@@ -75,6 +76,7 @@ def test_csv_is_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert float(rows[0]["io_rate"]) == pytest.approx(755, rel=0.01)
 
 
+@pytest.mark.long
 def test_text_fits_eighty_columns_and_says_what_it_rests_on(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["aliases", "pool", POOL]) == 0
     text = capsys.readouterr().out
@@ -113,6 +115,7 @@ def test_a_pool_with_aliases_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["rows"][16]["io_rate"] == pytest.approx(13395, rel=0.08)
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("target", "low", "high"),

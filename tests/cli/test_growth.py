@@ -159,6 +159,7 @@ def test_no_load_at_all_reaches_nothing(tmp_path: Path, capsys: pytest.CaptureFi
     assert limit["verdict"] == "not within horizon"
 
 
+@pytest.mark.long
 def test_a_picture_of_one(tmp_path: Path) -> None:
     one = tmp_path / "one.svg"
     assert main(["growth", SERIES, "--limit", "5000", "--plot", str(one)]) == 0

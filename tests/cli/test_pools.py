@@ -242,6 +242,7 @@ def test_bad_input_is_one_message_and_exit_code_two(
     assert len(captured.err.strip().splitlines()) == 1
 
 
+@pytest.mark.long
 def test_a_pool_that_cannot_be_served_is_shown_and_the_command_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -252,6 +253,7 @@ def test_a_pool_that_cannot_be_served_is_shown_and_the_command_says_so(
     assert "leave out 1 pool" in text
 
 
+@pytest.mark.long
 def test_a_pool_without_load_is_answered_alone_as_among_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

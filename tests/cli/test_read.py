@@ -42,6 +42,7 @@ def test_json_names_what_its_rows_are(tmp_path: Path, capsys: pytest.CaptureFixt
     assert found["rows"][0]["io_rate"] == 755.0
 
 
+@pytest.mark.long
 def test_a_csv_is_read_again_or_the_answer_says_what_reads_the_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

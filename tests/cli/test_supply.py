@@ -92,6 +92,7 @@ def test_supply_counters_of_standard_input_in_any_encoding(
     assert capsys.readouterr().out == expected
 
 
+@pytest.mark.long
 def test_volume_totals_feed_aliases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     totals = str(tmp_path / "totals.csv")
     assert main(["read", VOLUMES, "--volume-totals", "--pools", POOLS, "--csv", "-o", totals]) == 0
@@ -101,6 +102,7 @@ def test_volume_totals_feed_aliases(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert answer["rows"][2]["io_rate"] == pytest.approx(1100, rel=0.05)
 
 
+@pytest.mark.long
 def test_volume_totals_feed_calibrate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The published runs of 522A as totals give the model that their listings give."""
     tables = []
@@ -150,6 +152,7 @@ def test_bad_input_is_one_message_and_exit_code_two(case: str, capsys: pytest.Ca
     assert len(captured.err.strip().splitlines()) == 1
 
 
+@pytest.mark.long
 def test_volume_totals_of_several_intervals_are_their_mean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -171,6 +171,7 @@ def test_the_queue_falls_in_proportion_to_the_aliases_in_use() -> None:
         assert queue == pytest.approx(alone * (1 - count / wanted), abs=0.08 * alone)
 
 
+@pytest.mark.long
 def test_a_row_with_aliases_in_use_is_solved_by_the_pool() -> None:
     """The queue that the pool itself predicts with two aliases, read again with two in use, needs about as many."""
     alone = read_pool(*rows(), device_model=DEVICE)
@@ -195,6 +196,7 @@ IN_USE = (  # the burstiest way, and one that never idles
 )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize(("rate", "service", "queued", "aliases"), IN_USE)
 def test_below_the_aliases_in_use_the_queue_is_convex(
@@ -208,6 +210,7 @@ def test_below_the_aliases_in_use_the_queue_is_convex(
     assert found.rate[-2] < found.rate[-1] and found.queue[-2] > found.queue[-1]
 
 
+@pytest.mark.long
 def test_with_more_demand_services_are_no_shorter() -> None:
     """Without aliases the grown pool would queue without bound, which said that nothing of the rise was left."""
     rate, service, queued, aliases = IN_USE[0]
@@ -280,6 +283,7 @@ def in_use(hot: float = 0.8, scale: float = 1.0) -> tuple[Interval, Interval, In
     )
 
 
+@pytest.mark.long
 def test_with_the_aliases_in_use_the_queue_is_the_measured_one() -> None:
     """Each draw is tied to it, so that their quantile is it too, but for draws that miss it more than threefold."""
     row = in_use()

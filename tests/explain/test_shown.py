@@ -363,6 +363,7 @@ def test_terms_stand_as_written_what_is_subtracted_last() -> None:
     assert printed(sympy.Max(x, a), unicode=False) == "max(a, x)"
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize(("name", "whole"), [("finite-source", True), ("mmc", False)])
 def test_only_counts_have_ticks_at_whole_numbers_alone(name: str, whole: bool) -> None:

@@ -227,6 +227,7 @@ def test_without_load_nobody_waits() -> None:
     assert sympy.limit(delay, symbols["offered_load"], 3, dir="-") == 1
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("servers", [1, 2])
 def test_many_requesters_are_an_open_queue_state_by_state(servers: int) -> None:
@@ -460,6 +461,7 @@ def test_the_peak_is_where_the_law_is_largest(alpha: float, beta: float, peak: f
         assert n[np.argmax(rates)] == pytest.approx(peak)
 
 
+@pytest.mark.long
 def test_enough_aliases_for_every_burst_leave_nothing_beyond_them() -> None:
     told = explain("together", volumes=2, burst=3, aliases=6)
     assert told.value("E") == told.numerical["E"] == 0

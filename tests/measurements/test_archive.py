@@ -206,6 +206,7 @@ def broken_folders(folder: Path) -> Iterator[tuple[str, Path, str]]:
     yield "a file", a_file, "a folder that `planner collect` wrote"
 
 
+@pytest.mark.long
 def test_what_is_no_sound_archive_is_refused_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -258,6 +259,7 @@ collect([Path(each) for each in sys.argv[4:]], top)
 """
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("how", ["kill", "full"])
 @pytest.mark.parametrize("begin", ["none", "there"])
@@ -438,6 +440,7 @@ def test_a_row_that_no_reader_gives_is_refused_and_nothing_is_left_out(
         assert f"{part.name}: damaged (" in said and problem in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "number", [12, pytest.param(60, marks=pytest.mark.long), pytest.param(5000, marks=pytest.mark.slow)]
 )

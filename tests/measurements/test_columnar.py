@@ -81,6 +81,7 @@ def test_memory_is_bounded_where_a_file_does_not_say_what_it_holds(
         read_columnar(path)
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 def test_a_decoder_that_was_killed_is_started_again(path: Path) -> None:
     read_columnar(path)

@@ -259,6 +259,7 @@ def test_numbers_of_a_frame_as_text_may_have_blanks_around_them() -> None:
     assert devices["io_rate"].to_list() == [450.0, 12.0] and devices["label"].to_list() == ["A", "B"]
 
 
+@pytest.mark.long
 def test_many_intervals_of_one_table() -> None:
     lines = "device,start,interval_s,io_rate,service_ms,queued\n" + "".join(
         f"522A,2026-03-01T{hour:02d}:00:00,3600,{100 * hour},1.0,{hour % 5}\n" for hour in range(24)
@@ -351,6 +352,7 @@ def test_a_pool_has_one_worst_interval() -> None:
     assert worst["queued"].to_list() == [2, 2]
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("path", [VOLUME, LISTING, SUBSYSTEM])
 def test_what_was_read_is_a_source(path: Path) -> None:
@@ -630,6 +632,7 @@ def test_what_pandas_has_and_is_no_table_is_refused() -> None:
     assert read_series(series).values.shape == (1, 1)
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     "made", [pl.read_csv, lambda path: io.BytesIO(path.read_bytes()), pd.read_csv, Path.read_bytes]

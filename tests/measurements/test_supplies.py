@@ -35,6 +35,7 @@ def test_pools_of_monitor_data(tmp_path: Path) -> None:
     assert [each.pool for each in read_supplies(path)] == ["MVSYS1/0", "MVSYS1/1", "OTHER/0", "OTHER/1"]
 
 
+@pytest.mark.long
 def test_files_of_two_times_are_one_and_what_was_counted_between_them_is_named(tmp_path: Path) -> None:
     """Each file has its own first record, which only starts its counters: none is lost where both hold it."""
     head, *rows = CSV.read_text().splitlines()
@@ -142,6 +143,7 @@ def test_rmf_xml_is_judged(tmp_path: Path) -> None:
         assert pool.fail_fraction == pytest.approx(wait, abs=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("used", [20, 31, 32])
 def test_the_most_in_use_counts_the_alias_that_was_taken(used: int, tmp_path: Path) -> None:
@@ -167,6 +169,7 @@ def test_what_is_given_twice_is_refused(tmp_path: Path) -> None:
     assert sum(each.time.size for each in read_supplies([begin, end])) == len(lines) - 1 - 3 * 2
 
 
+@pytest.mark.long
 def test_a_report_that_rmf_prints_twice_is_refused(tmp_path: Path) -> None:
     """A second DEVICE report would double the requests, a second IOQ report contradict the first."""
     whole = (ROOT / "docs/examples/rmf.xml").read_text(encoding="utf-8")

@@ -62,6 +62,7 @@ def test_the_least_is_what_devices_must_be_busy_and_more_load_needs_no_fewer(
     assert later.high is not None and less.high is not None and later.high >= less.high - 1
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("growth", [0.1, -0.1, 0.0])
 def test_a_load_that_the_aliases_in_use_just_carry_needs_what_its_neighbours_need(growth: float) -> None:
@@ -72,6 +73,7 @@ def test_a_load_that_the_aliases_in_use_just_carry_needs_what_its_neighbours_nee
     assert found[0].count is not None
 
 
+@pytest.mark.long
 def test_the_end_is_the_same_demand_at_a_rate_that_one_device_carries() -> None:
     run = offered(1.5, volumes=3, aliases=4)
     (end,) = run.ends

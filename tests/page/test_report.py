@@ -388,6 +388,7 @@ def minute(volume: str, at: int, pool: str = "", aliases: int = 0) -> str:
     return f"{volume},2026-03-02T10:{at:02d},60,500,1.3,0.8,{pool},{aliases}\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("intervals", [1, 2])
 def test_volumes_without_a_pool_are_answered_each_whatever_the_number_of_intervals(
     tmp_path: Path, intervals: int
@@ -423,6 +424,7 @@ def test_counters_that_say_otherwise_than_the_averages_decide(tmp_path: Path) ->
     assert "Pool 0: spare by its supply counters, short by the averages. The counters decide" in page
 
 
+@pytest.mark.long
 def test_each_of_several_systems_is_named_with_its_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -439,6 +441,7 @@ def test_each_of_several_systems_is_named_with_its_answer(
     assert said.startswith("VM2: pool P: ") and " VM<1>: pool P: " in said
 
 
+@pytest.mark.long
 def test_a_pool_that_lacks_a_volume_says_so_at_every_growth(tmp_path: Path) -> None:
     """Of several pools in one interval, the first line of every step begins as that of `planner aliases`."""
     path = tmp_path / "pools.csv"

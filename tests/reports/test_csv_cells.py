@@ -219,6 +219,7 @@ def test_a_column_takes_numbers_up_to_its_ends(
             allowed.read(cell)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_a_table_has_a_largest_width(quote: str, tmp_path: Path) -> None:
     """What is done with columns takes the square of their number: 171 s for 120,000."""

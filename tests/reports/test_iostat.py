@@ -153,6 +153,7 @@ class TestUtilization:
             high == pytest.approx(0.80005) if exact else 0.80005 <= high < 0.806
         )  # at 400/s few ticks are lost
 
+    @pytest.mark.long
     @pytest.mark.first(1)
     @pytest.mark.parametrize(
         ("release", "exact"), [("5.3.0", False), ("5.14.0", False), ("6.12.0", True), ("4.12.0", True)]
@@ -230,6 +231,7 @@ class TestDamage:
                 if last.startswith(("dasd", "sda")) and out.text[at] != "\n":
                     assert any("cut off" in note for note in found.notes)
 
+    @pytest.mark.long
     @pytest.mark.parametrize("parts", [False, True])
     def test_a_file_that_ends_with_any_line_of_its_last_report_but_the_last_says_so(
         self, *, parts: bool
@@ -416,6 +418,7 @@ def test_a_day_of_sar_has_what_iostat_has(day: str, clocks: tuple[str, ...]) -> 
     assert not found.notes
 
 
+@pytest.mark.long
 def test_sar_that_is_cut_off_anywhere_has_no_row_that_the_whole_has_not() -> None:
     text = SAR.format("2026-11-20", *CLOCKS)
     whole, kept = set(rows(text)), set[int]()
@@ -542,6 +545,7 @@ def test_what_else_sysstat_keeps_is_refused_for_what_it_is(data: bytes, problem:
         read(data)
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("idle", ["first", "last", "absent"])
 def test_an_interval_without_io_does_not_refuse_the_others(idle: str) -> None:

@@ -84,6 +84,7 @@ def test_pools_of_two_systems_have_the_aliases_of_their_own_system() -> None:
         assert dict(frame.select("system", name).unique().rows()) == {"SYSA": 6, "SYSB": 2}
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("files", ["apart", "days", "days, last first"])
 def test_aliases_are_the_most_in_use_of_all_files_as_of_one(tmp_path: Path, files: str) -> None:
@@ -112,6 +113,7 @@ def test_aliases_are_the_most_in_use_of_all_files_as_of_one(tmp_path: Path, file
     assert [each.in_use for each in site(archive, members=shared, workers=1).pools] == [5]
 
 
+@pytest.mark.long
 def test_a_volume_with_static_pav_has_aliases_of_its_own_and_no_pool() -> None:
     """PAV counts the base too; H is HyperPAV, 1 has no aliases. Sums of the control unit still hold all volumes."""
     text = printed(volumes(Random(4), 4))

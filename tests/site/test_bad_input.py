@@ -56,6 +56,7 @@ def without_queues(days: Measured, where: pl.Expr) -> Measured:
     return replace(days, devices=days.devices.with_columns(unknown))
 
 
+@pytest.mark.long
 def test_disks_that_are_no_dasd_are_refused_as_such(days: Measured) -> None:
     """They have dates and intervals: to ask for these would send a reader of iostat the wrong way."""
     disks = replace(

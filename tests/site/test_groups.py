@@ -187,6 +187,7 @@ def test_hours_of_the_week_begin_on_monday(hour: int) -> None:
     assert (day, at) == (0, hour)
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("names", "moved"),

@@ -173,6 +173,7 @@ def test_shifts_are_found_on_their_day_and_nowhere_else(known: Known, fit: Trend
         assert np.abs(found[k] - known.shift_day[k]).min() <= 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("many", [12, pytest.param(60, marks=pytest.mark.long)])
 def test_the_busiest_weekday_has_factor_one_and_the_others_theirs(many: int) -> None:
     known, fit = fitted(many)
@@ -265,6 +266,7 @@ def test_correlated_noise_widens_the_interval() -> None:
     assert np.median((high - low) / (shuffled_high - shuffled_low)) > 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("weekday", "weekend"), [(0.0, 0.4), (0.2, 0.6), (0.2, -0.2)])
 def test_weekends_that_grow_otherwise_do_not_bend_the_trend_of_the_busy_days(
     weekday: float, weekend: float
@@ -334,6 +336,7 @@ def seasonal(count: int, days: int, size: float = 0.15) -> tuple[Array, Array]:
     return values * season[:days], level * season
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("count", "days"), [(4, TWO_YEARS), pytest.param(60, 900, marks=pytest.mark.long)])
 def test_a_season_is_found_and_held(count: int, days: int) -> None:
     """Without one, the range of the level held its truth in 26 to 53 %."""
@@ -351,6 +354,7 @@ def test_a_season_is_found_and_held(count: int, days: int) -> None:
         np.testing.assert_allclose(path, np.median(fit.level(fit.last)[0]), rtol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "count", [4, pytest.param(30, marks=pytest.mark.long), pytest.param(100, marks=pytest.mark.slow)]
 )
@@ -368,6 +372,7 @@ def seasonal_fit() -> TrendDraws:
     return fit_days(values, np.arange(800) % 7, month_forms(MONDAY, 800))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rate", "events"), [(None, []), (0.2, [(1000, 1.3)]), (None, [(850, 0.9), (1300, 1.4)])]
 )
@@ -397,6 +402,7 @@ def test_dates_of_a_season_are_those_of_a_walk_day_by_day(
     assert np.isfinite(found).mean() > 0.5
 
 
+@pytest.mark.long
 def test_the_answer_says_when_the_season_is_highest_and_lowest() -> None:
     values, _ = seasonal(7, 800)
     labels = tuple(SeriesLabel(system="SYS1", what=f"LOAD{k}", unit="1/s") for k in range(7))
@@ -457,6 +463,7 @@ def stopped(count: int) -> Growth:
     return growth(Daily(first=date(2025, 1, 6), series=labels, values=values))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [24, pytest.param(100, marks=pytest.mark.long)])
 def test_growth_by_percent_is_held(count: int) -> None:
     """By 40 % a year: taken for a straight line, ranges of the level a year ahead held 13 %, of the date 13 %."""
@@ -473,6 +480,7 @@ def test_growth_by_percent_is_held(count: int) -> None:
     assert np.mean((early <= reached) & (reached <= late)) >= (0.8 if count > 24 else 0.7)
 
 
+@pytest.mark.long
 def test_the_answer_says_where_growth_by_percent_matters() -> None:
     known = make(SEED, series=7, percent=40, shifts=0.0)
     labels = tuple(SeriesLabel(system="SYS1", what=f"LOAD{k}", unit="1/s") for k in range(7))
@@ -492,6 +500,7 @@ def test_the_answer_says_where_growth_by_percent_matters() -> None:
     assert not [note for note in given.notes if "by percent" in note]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [8, pytest.param(40, marks=pytest.mark.long)])
 def test_a_level_that_wanders_is_told_from_a_line_and_from_changes(count: int) -> None:
     """By 15 % in a year: taken for a line with changes, ranges of the level half a year ahead held 28 %."""
@@ -520,6 +529,7 @@ def test_what_wanders_grows_as_the_root_of_time_from_nothing_on_the_last_day() -
     assert wandered_ahead(np.array([YEAR / 24]), 400)[0] == pytest.approx(draws[1] / 2)
 
 
+@pytest.mark.long
 def test_a_path_of_a_level_that_wanders_goes_on_from_its_last_day() -> None:
     fit = fit_known(make(SEED, series=8, walk=0.3, days=550, sd=(0.02, 0.03)))
     here = int(np.argmax((fit.wandering > 0).mean(axis=1)))
@@ -529,6 +539,7 @@ def test_a_path_of_a_level_that_wanders_goes_on_from_its_last_day() -> None:
         assert fit.path(here, days)[:, index] == pytest.approx(level, rel=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [6, pytest.param(80, marks=pytest.mark.long)])
 def test_a_trend_that_changed_is_named_with_day_and_former_trend(count: int) -> None:
     """Of a share of the level of the last day, here the one of day 150: 1 / (1 + 150 / 365.25)."""
@@ -549,6 +560,7 @@ def test_changes_of_many_trends_are_counted_in_the_words_of_the_answer() -> None
     assert "2 more loads changed their trend: see --json." in notes
 
 
+@pytest.mark.long
 def test_a_path_bends_where_the_draws_do() -> None:
     """Continuous at the bend; from there on with the slope of the last day, before it with the other."""
     values, level = plain(4, 200, 1.0)
@@ -571,6 +583,7 @@ def test_a_path_bends_where_the_draws_do() -> None:
     np.testing.assert_allclose(before * YEAR / 5, (fit.slope - fit.bend)[0, chosen], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("days", [200, pytest.param(800, marks=pytest.mark.long)])
 def test_a_series_has_the_same_draws_whatever_stands_beside_it(days: int) -> None:
     """Other series, longer ones that began before it, with more steps or a season: every figure of every draw."""

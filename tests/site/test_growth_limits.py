@@ -197,6 +197,7 @@ def test_a_service_time_that_was_not_measured_is_taken_from_the_other_figures(
     assert "The service time of volume dasda was not measured: it is taken" in " ".join(found.notes)
 
 
+@pytest.mark.long
 def test_the_date_is_open_as_far_as_the_service_time(given: GrowthQuestion) -> None:
     """A kernel that overstates the utilization proves no more than that the device may be as busy."""
     rates = np.linspace(300, 400, 200)
@@ -236,6 +237,7 @@ def test_a_few_days_without_load_are_none(given: GrowthQuestion) -> None:
     assert "too few; 0.165 of 0.9" in site_growth(measured(busy), given).headline
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pool", ["", ",pool"])
 def test_minutes_are_too_short_for_growth_and_that_is_said(given: GrowthQuestion, pool: str) -> None:
     """They have dates: what is missing is an hour, of which half was measured."""
@@ -304,6 +306,7 @@ def test_intervals_with_half_of_the_volumes_are_left_out_and_said(
     assert "intervals without half of its volumes are left out" in notes
 
 
+@pytest.mark.long
 def test_a_unit_that_changes_in_one_series_of_many_is_said(given: GrowthQuestion) -> None:
     rates = np.where(np.arange(100) < 50, 300.0, 300000.0)
     devices = table(100, rates, device=["522A"] * 100, kind=["volume"] * 100, service=[1e-3] * 100)

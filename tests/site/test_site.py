@@ -121,6 +121,7 @@ def test_the_range_is_that_of_the_interval_that_decides(frame: pl.DataFrame) -> 
     assert (alone.recommended, alone.range) == (need.needed, (need.needed_low, need.needed_high))
 
 
+@pytest.mark.long
 def test_a_pool_that_could_not_be_solved_says_so_and_the_others_are_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -199,6 +200,7 @@ def test_unknown_pools_and_shares_are_refused(frame: pl.DataFrame) -> None:
         site(schema.empty(schema.DEVICES))
 
 
+@pytest.mark.long
 def test_systems_that_share_a_control_unit_are_one_pool(tmp_path: Path) -> None:
     """Rates and queues add up device by device; the systems have their shares; other intervals are left out."""
     one = pool_rows("unknown", seed=3, volumes=2, intervals=3)
@@ -251,6 +253,7 @@ def test_supply_counters_stand_beside(frame: pl.DataFrame) -> None:
     assert need.rules["in_use_plus_queue"] is not None
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("day", "fails", "verdict", "decided"),
@@ -306,6 +309,7 @@ def test_track_record_compares_equal_loads() -> None:
             track_record(pl.concat([before, same]), since)
 
 
+@pytest.mark.long
 def test_since_is_by_its_own_clock_where_it_says_one() -> None:
     """Measured by a clock two hours ahead of UTC: midnight there is 22:00 UTC; all is over at midnight UTC."""
     before = pool_rows("steady", seed=8, volumes=2, intervals=2).with_columns(
@@ -360,6 +364,7 @@ def test_an_interval_that_no_count_serves_needs_more_than_any(
     assert "Worst intervals" in site(frame.filter(pl.col("pool") == "P1"), pool="P1").text()
 
 
+@pytest.mark.long
 def test_what_is_too_quiet_to_matter_is_not_short() -> None:
     """As `planner aliases` says of it; what the digits seem to ask stays beside it."""
     rows = [
@@ -494,6 +499,7 @@ def test_the_busiest_hour_of_equals_is_that_of_the_worst_interval() -> None:
     assert need.busiest_hour == f"{need.worst_start:%a %H}"
 
 
+@pytest.mark.long
 def test_the_hour_that_no_count_serves_is_the_busiest() -> None:
     """Its service time alone is longer than the response that is asked for; the other hour needs aliases."""
     hours = ((10, 400, 1.6, 0.9), (11, 300, 2.4, 0.5))
@@ -505,6 +511,7 @@ def test_the_hour_that_no_count_serves_is_the_busiest() -> None:
     assert need.busiest_hour == f"{need.worst_start:%a %H}" == "Mon 11"
 
 
+@pytest.mark.long
 def test_a_volume_with_the_name_of_a_pool_has_its_own_row_and_details(tmp_path: Path) -> None:
     """The page totals what `planner site` totals: names tell its rows and details apart."""
     path = tmp_path / "site.csv"

@@ -369,6 +369,7 @@ def test_rates_that_base_and_aliases_cannot_serve_grow_without_a_warning() -> No
     assert math.isinf(found.response.value[0]) and math.isfinite(found.response.value[-1])
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("growth", [1e-9, 0.01, 0.2])
 def test_a_measurement_that_misses_the_target_misses_it_with_more_demand(growth: float) -> None:
@@ -734,6 +735,7 @@ def test_candidates_are_known_where_the_preferred_one_has_no_end() -> None:
     assert np.isposinf(between(np.full(3, np.inf), chosen, few)).all()
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize(("in_use", "queued"), [(20, 5.0), (40, 5.0)])
 def test_where_the_measured_row_raises_the_count_its_range_rises_as_well(in_use: int, queued: float) -> None:
@@ -756,6 +758,7 @@ def of_listing(rates: list[float], queues: list[float], aliases: int = 0, servic
     return run_of(rows, aliases, listing=False, pool=len(rates) > 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("growth", [0.0, 0.4])
 @pytest.mark.parametrize(
     "run",

@@ -52,6 +52,7 @@ def drawn(seed: int) -> tuple[pl.DataFrame, float]:
     return pool_of(*rows, aliases=aliases), r.choice(GROWTH)
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     "seed", [*range(16), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(16, 40))]

@@ -56,6 +56,7 @@ def needed(requesters: float) -> int:
     return int(np.argmax(met)) + 1
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("requesters", [4.0, 12.0, np.inf])
 def test_the_demand_that_was_measured_is_found(requesters: float) -> None:
@@ -90,6 +91,7 @@ def test_longer_queues_are_bursty() -> None:
     assert found.decided == "bursty demand"
 
 
+@pytest.mark.long
 def test_bursts_of_open_arrivals_are_within_the_bands() -> None:
     """No alias changes the rate of open arrivals, nor their service time where nothing waits."""
     run = measured(np.inf, times=3.0)
@@ -101,6 +103,7 @@ def test_bursts_of_open_arrivals_are_within_the_bands() -> None:
     assert answer.response.low[-1] <= run.mean_service.value
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("times", [3.0, 10.0, 30.0])
 def test_the_rate_of_bursts_lies_between_open_arrivals_and_requesters(times: float) -> None:

@@ -347,6 +347,7 @@ def test_many_volumes_are_answered_as_each_of_them_alone(volumes: VolumesAnswer)
     assert row.then.response_time < row.now.response_time
 
 
+@pytest.mark.long
 def test_a_quiet_pool_among_others_is_not_short() -> None:
     """As it is alone; a floor of zero adds what the digits seem to ask for."""
     table = pl.DataFrame({
@@ -360,6 +361,7 @@ def test_a_quiet_pool_among_others_is_not_short() -> None:
     assert (alone.changes, alone.count.verdict) == ([], ENOUGH)
 
 
+@pytest.mark.long
 def test_volumes_without_io_are_counted_and_named_and_change_nothing() -> None:
     table = pl.DataFrame({
         "device": ["A1", "A2", "A3", "A4"], "io_rate": [100.0, 0.0, 700.0, 0.0], "service_ms": [1.0, 0.0, 1.2, None],

@@ -155,6 +155,7 @@ def test_a_volume_below_the_floor_neither_waits_nor_works() -> None:
             checked_floor(floor)
 
 
+@pytest.mark.long
 def test_a_saturated_pool_of_more_than_its_addresses_may_need_more() -> None:
     rates, queued = np.full(200, 990.0), np.full(200, 40.0)
     run = Run(
@@ -167,6 +168,7 @@ def test_a_saturated_pool_of_more_than_its_addresses_may_need_more() -> None:
     assert "56 aliases and measure again (more may be needed)" in found.headline
 
 
+@pytest.mark.long
 @pytest.mark.first(2)
 @pytest.mark.parametrize("regular", [0.02, 0.75, 0.9, 1.05])
 def test_a_queue_between_two_numbers_of_requesters_is_explained(regular: float) -> None:
@@ -466,6 +468,7 @@ def test_counts_that_remove_half_and_nine_tenths_of_the_wait_are_marked(one: Ali
     assert lines(panels(replace(one, in_use=one.recommended))[1], "v") == []
 
 
+@pytest.mark.long
 def test_a_response_without_a_queue_was_not_measured() -> None:
     """Pictures of the command and of the page show what open arrivals would give, not as a measurement."""
     answer = planner.aliases(rate="700/s", service="1.3ms")
@@ -521,6 +524,7 @@ def test_half_of_the_volumes_are_too_few_to_answer_an_interval() -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize(("in_use", "said"), [(1, True), (3, False), (4, False)])
 def test_volumes_gain_by_more_aliases_only(in_use: int, said: bool) -> None:

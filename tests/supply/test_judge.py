@@ -45,6 +45,7 @@ def test_the_rules_of_the_report(pool: PoolSupply, verdict: str) -> None:
     assert answer.verdict == verdict
 
 
+@pytest.mark.long
 def test_what_is_needed_agrees_with_what_was_counted() -> None:
     enough, short, surplus = judge([ENOUGH, NOT_ENOUGH, TOO_MANY]).pools
     assert enough.aliases_needed is not None and 6 < enough.aliases_needed <= 8
@@ -54,11 +55,13 @@ def test_what_is_needed_agrees_with_what_was_counted() -> None:
     assert surplus.removable == 8 - (surplus.aliases_needed or 0) >= 2
 
 
+@pytest.mark.long
 def test_one_less_than_the_fewest_free_was_never_missed() -> None:
     """With MINCT 5 a try found five free: four fewer would have left it one, five fewer none."""
     assert [answer.unused for answer in judge([ENOUGH, NOT_ENOUGH, TOO_MANY]).pools] == [0, 0, 4]
 
 
+@pytest.mark.long
 def test_fewer_free_never_need_fewer() -> None:
     """0 without a fail is the last alias, which a try took: the busiest intervals are not left out."""
     answers = [judge([counters([6000] * 3, [0] * 3, [free] * 3)]).pools[0] for free in (3, 2, 1, 0)]

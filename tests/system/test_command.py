@@ -198,6 +198,7 @@ def test_exit_codes(
     assert message in " ".join((output.out + output.err).split())
 
 
+@pytest.mark.long
 def test_a_file_from_an_archive_is_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from planner.library import data_path
 

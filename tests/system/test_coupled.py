@@ -473,6 +473,7 @@ def test_cp_that_takes_nearly_all_of_a_processor() -> None:
     assert found.bounds["processors"].value == pytest.approx(found.throughput.value, rel=1e-6)
 
 
+@pytest.mark.long
 def test_transfers_of_others_at_a_device_that_no_guest_waits_for() -> None:
     """Two groups that miss nothing, by the Linearizer; once a traceback."""
     text = BASE + "depth = 8\nother_transfers = 500\n"
@@ -629,6 +630,7 @@ def test_guests_share_processors_with_those_virtual_ones_that_run(seed: int) -> 
     np.testing.assert_allclose(found, wanted, rtol=0.04)
 
 
+@pytest.mark.long
 def test_two_systems_whose_volumes_or_pools_have_other_names_are_compared() -> None:
     """A name that the first system does not have cannot be put into it alone; once tracebacks."""
     for old in ("data", "lcu"):

@@ -101,6 +101,7 @@ def test_a_system_model_with_a_mistyped_key_is_refused(tmp_path: Path) -> None:
         parse_system(XIV.replace('"system-xiv-serialized"', f'"{path}"'))
 
 
+@pytest.mark.long
 def test_whoever_uses_a_model_is_told_that_its_error_is_assumed(tmp_path: Path) -> None:
     """By `planner system` and `planner aliases`, as by `planner calibrate` and `predict`."""
     path = tmp_path / "own.toml"

@@ -21,6 +21,7 @@ def frame(rows: list[dict[str, object]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dtypes(DEVICES))
 
 
+@pytest.mark.long
 def test_idle_aliases_leave_the_demand_that_was_measured(tmp_path: Path) -> None:
     """Four requesters of one volume with three aliases find a free one: aliases without I/O have no mean service time.
 
@@ -64,6 +65,7 @@ def test_a_listing_without_a_pool() -> None:
     assert model.solve(text).found.io_rate.value == pytest.approx(755, rel=0.05)
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize(("listing", "rate"), [("522A-2-aliases", 1619), ("pool-8-aliases", 9979)])
 def test_what_aliases_do_counts(listing: str, rate: float) -> None:
@@ -79,6 +81,7 @@ LISTINGS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("listing", LISTINGS)
 def test_the_model_of_a_measurement_gives_the_measurement_back(listing: str) -> None:
@@ -88,6 +91,7 @@ def test_the_model_of_a_measurement_gives_the_measurement_back(listing: str) -> 
     assert model.solve(from_measurements(path)).found.io_rate.value == pytest.approx(rate, rel=2e-4)
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("listing", LISTINGS)
 def test_the_measurement_lies_in_the_ranges_of_its_model(listing: str) -> None:
@@ -105,6 +109,7 @@ def test_the_measurement_lies_in_the_ranges_of_its_model(listing: str) -> None:
         assert volume[key].value == pytest.approx(value, rel=0.05, abs=0.05)
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("listing", LISTINGS)
 def test_requesters_of_a_measurement_by_littles_law(listing: str) -> None:
@@ -119,6 +124,7 @@ def test_requesters_of_a_measurement_by_littles_law(listing: str) -> None:
     assert -1e-9 <= rest <= station.numbers["redrive_time"] * 1.001
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     "listing", ["522A-0-aliases", "522A-1-alias", "522A-2-aliases", "pool-8-aliases", "pool-16-aliases"]
@@ -134,6 +140,7 @@ def test_one_answer_with_other_counts_of_aliases(listing: str) -> None:
     np.testing.assert_allclose(rates, answer.rows.io_rate, rtol=1e-3)
 
 
+@pytest.mark.long
 def test_published_gain_of_two_aliases() -> None:
     """From the listing without aliases; the report has 1,619 I/Os/s with two."""
     text = from_measurements(data_path("hyperpav", "522A-0-aliases.listing"))
@@ -192,6 +199,7 @@ def test_what_is_used_where_a_measurement_contradicts_itself_or_the_model(rows: 
     model.parse_system(text)
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("listing", LISTINGS)
 def test_nothing_to_say_of_what_fits(listing: str) -> None:

@@ -264,6 +264,7 @@ def test_a_parameter_that_is_set_leaves_less_open() -> None:
     assert widths[0] < widths[1]
 
 
+@pytest.mark.long
 @given(first=st.integers(0, 20), more=st.integers(0, 20))
 def test_counts_step_by_one(first: int, more: int) -> None:
     key, values = whatif.parse_range(f"aliases={first}:{first + more}")

@@ -309,6 +309,7 @@ HURRIED = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 def test_requesters_that_come_back_at_once_have_an_answer_at_every_count(monkeypatch):
     """Of 54 aliases, one for every requester but the first of each volume being 59, eight counts had none."""
     _without_chains(monkeypatch)

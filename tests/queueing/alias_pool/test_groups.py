@@ -45,6 +45,7 @@ def test_grouped_pool_is_near_the_ungrouped_one():
         np.testing.assert_allclose(grouped.wait_time, wait, rtol=0.02, atol=2e-4)
 
 
+@pytest.mark.long
 def test_a_pool_is_grouped_as_beside_others():
     """One that is refused, a think time too far from its service time, stops no other."""
     rng = np.random.default_rng(4)
