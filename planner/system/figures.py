@@ -388,14 +388,17 @@ class _ScenarioResult:
         own = math.inf  # what guests do, and CP for them, takes their virtual processors
         if all("processors" in guest.numbers for guest in guests):
             own = sum(self.end(self.case.at(g, "count") * self.case.at(g, "processors")) for g in guests)
-        found: dict[str, Number] = {}
-        for name, measured in _costs_known(self.system).items():
-            kept = found["cp_system_busy"].high if name == "total_busy" else 0.0
-            ends = most if kept is None or name == "cp_system_busy" else min(most, own + kept)
-            found[name] = OUTSIDE if outside or not measured else self.interval(
-                self.outcome.processors[name], bases.get(name, "predicted"), model_error=True, most=ends, opens="low"
-            )  # fmt: skip
-        return found
+        measured = _costs_known(self.system)
+
+        def busy(name: str, most: float) -> Number:
+            if outside or not measured[name]:
+                return OUTSIDE
+            times, basis = self.outcome.processors[name], bases.get(name, "predicted")
+            return self.interval(times, basis, model_error=True, most=most, opens="low")
+
+        kept = busy("cp_system_busy", most).high
+        ends = {"cp_system_busy": most, "total_busy": most if kept is None else min(most, own + kept)}
+        return {name: busy(name, ends.get(name, min(most, own))) for name in measured}
 
     def _bounds(self, *, outside: bool) -> dict[str, Number]:
         """What each part alone would allow; processors by the times that are known: others only lower it.
