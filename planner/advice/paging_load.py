@@ -93,13 +93,16 @@ class Load:
 
     def __post_init__(self) -> None:
         """Refuse an invalid load."""
-        for name, unit in (("page_rate", "1/s"), ("target", "s"), ("scv", ""), ("guests", "")):
+        for name, check, unit in (
+            ("page_rate", checks.positive, "1/s"), ("target", checks.positive, "s"),
+            ("scv", checks.nonnegative, ""), ("guests", checks.positive, ""),
+        ):  # fmt: skip
             value = getattr(self, name)
             if value is None and name in {"target", "guests"}:
                 continue
             if not is_number(value):
                 raise InputError(name, value, "one number", unit)
-            (checks.nonnegative if name == "scv" else checks.positive)(name, value, unit)
+            check(name, value, unit)
         if self.guests is not None:  # a slider gives 20.0
             object.__setattr__(self, "guests", int(checks.count("guests", self.guests)))
 

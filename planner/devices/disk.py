@@ -213,12 +213,12 @@ class DiskPath:
             for name, number in (("requesters", requesters), ("processors", processors), ("disks", disks))
         )
         cp, virtual, wait = (self._mean(mode, cost, ratio) for cost in COSTS)
-        if not (cp + virtual).any():
-            raise InputError(
-                "cp_time, virtual_time", 0, "one of them above zero: transactions take processor time", "s"
-            )
+        work = cp + virtual
+        if not work.any():
+            wanted = "one of them above zero: transactions take processor time"
+            raise InputError("cp_time, virtual_time", 0, wanted, "s")
+        work = np.maximum(work, LEAST_WORK)
         moved = self.write_bytes + self.read_bytes * (1 - ratio if mode == "cached" else 1.0) + 0 * ratio
-        work = np.maximum(cp + virtual, LEAST_WORK)
         alone = 1 / (work + wait)
         channel = _quotient(self.channel_rate + 0 * moved, moved)
         demands = np.stack([work, *[wait / disks] * disks], axis=-1)

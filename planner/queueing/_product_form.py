@@ -61,20 +61,15 @@ def log_series(service_rates: Array, load: Array, most: int) -> Array:
     powers = xlogy(np.arange(end), load[:, None])
     for n in range(most + 1):
         left = max(end - n, 0)
-        growing = (
-            factorial[n : n + left]
-            - factorial[:left]
-            - factorial[n]
-            + powers[:, :left]
-            - logs[:, n : n + left]
-        )
+        choose = factorial[n : n + left] - factorial[:left] - factorial[n]
+        growing = choose + powers[:, :left] - logs[:, n : n + left]
         tail = np.ones_like(ratio) if n >= end else betainc(left, n + 1, ratio)
         with np.errstate(divide="ignore"):  # a tail that underflows adds nothing
             tail = np.log(tail) + (end - n) * np.log(last) - logs[:, end] - (n + 1) * np.log1p(-ratio)
+        # as `logsumexp`, which takes three times as long for so few
         terms = np.column_stack([growing, tail])
         largest = terms.max(axis=-1)
-        with np.errstate(under="ignore"):
-            found[:, n] = largest + np.log(np.exp(terms - largest[:, None]).sum(axis=-1)) - load
+        found[:, n] = largest + np.log(np.exp(terms - largest[:, None]).sum(axis=-1)) - load
     return found
 
 

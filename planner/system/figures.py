@@ -89,7 +89,7 @@ class SystemResult:
     @property
     def ptrm_spaces(self) -> float:
         """PTRM data spaces that map the guests' storage."""
-        return self.storage["ptrm_spaces"].value or 0.0 if self.storage else 0.0
+        return (self.storage["ptrm_spaces"].value or 0.0) if self.storage else 0.0
 
     def ranked(self) -> list[tuple[str, float]]:
         """Order the bounds that are known."""

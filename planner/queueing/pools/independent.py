@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from planner.queueing.checks import TINY
-from planner.queueing.pools.field.elements import PoolElements, far_above, rounded
+from planner.queueing.pools.field.elements import PoolElements, Size, by_size, far_above, rounded
 from planner.queueing.pools.field.given_total import volume_distribution, whole_power
 from planner.queueing.pools.lumped import solve_lumped, solve_single_open
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
@@ -46,31 +47,40 @@ def without_aliases(elements: PoolElements) -> Outcome:
     return outcome
 
 
-def solve_ample(elements: PoolElements) -> tuple[Outcome, Flags]:
+def solve_ample(elements: PoolElements, cells: int = 200_000) -> tuple[Outcome, Flags]:
     """Solve open pools with so many aliases that no I/O waits: independent volumes, and every I/O starts at once."""
     outcome = Outcome.empty(elements)
     totals, beyond = rounded(elements.most_unlimited), rounded(far_above(*elements.unlimited).max(axis=-1))
-    for size in sorted(set(zip(totals.tolist(), beyond.tolist(), strict=True))):
-        which = np.flatnonzero((totals == size[0]) & (beyond == size[1]))
-        part, d = elements.of(which), np.arange(float(size[1]))
-        idle_ends, busy_ends = (
-            1.0 / (part.service[..., None] * (1.0 + part.inflation[:, None, None] * others))
-            for others in (np.maximum(d - 1.0, 0.0), d)
-        )
-        log_busy, idle_to_busy = volume_distribution(
-            part, part.arrivals(size[1]), d * idle_ends, d * busy_ends, busy_ends
-        )
-        busy = np.exp(log_busy)
-        whole = (busy * (1.0 + idle_to_busy)).sum(axis=-1, keepdims=True)
-        busy_share = (busy / whole).sum(axis=-1)
-        by_d = np.fft.rfft(busy * (1.0 + idle_to_busy) / whole, 2 * size[0])
-        by_total = np.fft.irfft(whole_power(by_d, part.volumes).prod(axis=1), 2 * size[0])
-        free = np.maximum(part.aliases.astype(np.int64)[:, None] - np.arange(size[0]), 0)
-        np.add.at(outcome.free_distribution, (which[:, None], free), np.maximum(by_total[:, : size[0]], 0.0))
-        outcome.throughput[which], outcome.tries[which] = part.arrival_rate, part.arrival_rate * busy_share
-        outcome.base_in_service[which] = busy_share
-        outcome.alias_in_service[which] = part.unlimited[0] - busy_share
+    for size, which in by_size(totals, beyond, np.ones_like(totals)):
+        parts = math.ceil(which.size * elements.volumes.shape[1] * size.totals / cells)
+        for some in np.array_split(which, parts):
+            outcome.write(some, _ample(elements.of(some), size))
     return outcome, np.ones(totals.size, dtype=bool)
+
+
+def _ample(pools: PoolElements, size: Size) -> Outcome:
+    """As `solve_ample`, for pools of one size."""
+    outcome, d = Outcome.empty(pools), np.arange(float(size.beyond))
+    idle_ends, busy_ends = (
+        1.0 / (pools.service[..., None] * (1.0 + pools.inflation[:, None, None] * others))
+        for others in (np.maximum(d - 1.0, 0.0), d)
+    )
+    log_busy, idle_to_busy = volume_distribution(
+        pools, pools.arrivals(size.beyond), d * idle_ends, d * busy_ends, busy_ends
+    )
+    busy = np.exp(log_busy)
+    both = busy * (1.0 + idle_to_busy)
+    whole = both.sum(axis=-1, keepdims=True)
+    busy_share = (busy / whole).sum(axis=-1)
+    transform = np.fft.rfft(both / whole, 2 * size.totals)
+    by_total = np.fft.irfft(whole_power(transform, pools.volumes).prod(axis=1), 2 * size.totals)[
+        :, : size.totals
+    ]
+    free = np.maximum(pools.aliases.astype(np.int64)[:, None] - np.arange(size.totals), 0)
+    np.add.at(outcome.free_distribution, (np.arange(len(free))[:, None], free), np.maximum(by_total, 0.0))
+    outcome.throughput[:], outcome.tries[:] = pools.arrival_rate, pools.arrival_rate * busy_share
+    outcome.base_in_service[:], outcome.alias_in_service[:] = busy_share, pools.unlimited[0] - busy_share
+    return outcome
 
 
 def solve_one(pool: OnePool, k: int, aliases: int) -> Outcome:

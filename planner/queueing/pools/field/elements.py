@@ -207,6 +207,13 @@ def rounded(number: Array, closed: Flags | bool = False) -> Integers:
     return np.asarray(np.where(closed, coarse, fine))
 
 
+def by_size(*numbers: Integers) -> list[tuple[Size, Integers]]:
+    """Elements of each size."""
+    sizes, which = np.unique(np.stack(numbers, axis=1), axis=0, return_inverse=True)
+    which = which.ravel()
+    return [(Size(*row), np.flatnonzero(which == i)) for i, row in enumerate(sizes.tolist())]
+
+
 @dataclass(frozen=True, eq=False)
 class State(ArrayFields):
     """State of the iteration; D is counted from 0."""

@@ -34,6 +34,7 @@ from planner.queueing.pools.field.elements import (
     PoolElements,
     Size,
     State,
+    by_size,
     first_sizes,
     rounded,
 )
@@ -94,7 +95,7 @@ def solve_field(elements: PoolElements, cells: int = 240_000) -> tuple[Outcome, 
     converged = np.zeros(count, dtype=bool)
     waiting: dict[Size, list[tuple[Integers, State | None]]] = {
         size: [(which, None)]
-        for size, which in _by_size(*first_sizes(elements), np.ones(count, dtype=np.int64))
+        for size, which in by_size(*first_sizes(elements), np.ones(count, dtype=np.int64))
         if (LEAST_PASSES - 1) * size.totals * size.beyond * classes <= MOST_WORK
     }
     while waiting:
@@ -112,13 +113,6 @@ def solve_field(elements: PoolElements, cells: int = 240_000) -> tuple[Outcome, 
         for later, index, begun in moved:
             waiting.setdefault(later, []).append((index, begun))
     return outcome, converged
-
-
-def _by_size(*numbers: Integers) -> list[tuple[Size, Integers]]:
-    """Elements of each size."""
-    sizes, which = np.unique(np.stack(numbers, axis=1), axis=0, return_inverse=True)
-    which = which.ravel()
-    return [(Size(*row), np.flatnonzero(which == i)) for i, row in enumerate(sizes.tolist())]
 
 
 def _settle(
@@ -165,12 +159,12 @@ def _settle(
             converged[which[leaves]] = settled[leaves]
         larger &= ~(leaves | again)
         state = found.state
-        for bigger, index in _by_size(totals[larger], beyond[larger], tilts[larger]) if larger.any() else []:
+        for bigger, index in by_size(totals[larger], beyond[larger], tilts[larger]) if larger.any() else []:
             at = np.flatnonzero(larger)[index]
             moved.append((bigger, which[at], state.of(at).resized(bigger)))
         if again.any():
             part = here.of(again)
-            for first, index in _by_size(*first_sizes(part), np.ones(again.sum(), dtype=np.int64)):
+            for first, index in by_size(*first_sizes(part), np.ones(again.sum(), dtype=np.int64)):
                 moved.append((first, which[again][index], State.first(part.of(index), first, again=True)))
         stays = ~(leaves | larger | again)
         if not stays.all():
