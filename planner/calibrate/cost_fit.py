@@ -13,7 +13,13 @@ import numpy as np
 from planner import library
 from planner.calibrate.calibration import Calibration, Estimate, correlations, given, known_parameters
 from planner.calibrate.error_bar import bounded, stretch
-from planner.calibrate.least_squares import LeastSquares, MeasuredFigure, with_likely_error
+from planner.calibrate.least_squares import (
+    GIVEN,
+    MODEL_ERROR,
+    LeastSquares,
+    MeasuredFigure,
+    with_likely_error,
+)
 from planner.errors import CalibrationError
 from planner.library import Status
 from planner.quantity import Quantity
@@ -144,13 +150,13 @@ class CostSolution:
         singular = np.linalg.svd(self.slope[:, self.inside], compute_uv=False)
         return len(self.off) - int((singular > SEEN * singular.max(initial=0.0)).sum())
 
-    def errors(self) -> tuple[float, float]:
-        """Model error that was used, and the one that the residuals suggest."""
-        error, inside = self.problem.model_error, self.inside
+    @cached_property
+    def likely(self) -> float:
+        """Model error that the residuals suggest, below its floor as well; 0 without degrees of freedom."""
         if self.freedom < 1:
-            return error, error
-        slope, belief = self.slope[:, inside], self.belief[inside][:, inside]
-        return error, self.problem.likely_error(self.off, slope, np.zeros(len(belief)), belief, shrunk=False)
+            return 0.0
+        slope, belief = self.slope[:, self.inside], self.belief[self.inside][:, self.inside]
+        return self.problem.likely_error(self.off, slope, np.zeros(len(belief)), belief, shrunk=False)
 
     def with_error(self, error: float) -> CostSolution:
         """Fit again with another model error."""
@@ -169,7 +175,9 @@ def fit_costs(
         size=start,
     )  # fmt: skip
     first = CostSolution.of(problem, np.ones(len(free)))
-    found = with_likely_error(first, CostSolution.errors, CostSolution.with_error, 4)
+    found = with_likely_error(
+        first, lambda each: (each.problem.model_error, max(each.likely, MODEL_ERROR)), CostSolution.with_error, 4
+    )  # fmt: skip
     return _result(found.with_error(found.problem.model_error))  # from the scales of the solution
 
 
@@ -215,10 +223,15 @@ def _result(found: CostSolution, most: float = 0.5) -> CostFit:
 
 
 def _degrees(found: CostSolution) -> tuple[float, float]:
-    """Degrees of freedom of the model error, and its factor for coefficients at a bound, which count as fitted."""
-    problem = found.problem
+    """Degrees of freedom of the model error, and its factor for coefficients at a bound, which count as fitted.
+
+    With s the error of the residuals and f its floor, half of a 90 % interval is max(s t, f z) of Student's t and the
+    normal distribution: few small residuals do not prove that the error is no more than the floor.
+    """
+    problem, part = found.problem, found.likely / MODEL_ERROR
     if problem.model.coefficients is None:
-        return problem.degrees(found.freedom), 1.0
+        wide = part * stretch(max(found.freedom, 1)) > 1
+        return (found.freedom, min(part, 1.0)) if wide else (GIVEN, 1.0)
     left = max(len(problem.measured) - problem.model.coefficients, 0)
     return left, math.sqrt(max(found.freedom / max(left, 1), 1.0))
 

@@ -334,11 +334,10 @@ def convolved(values: Array, model_error: float, size: Array | float = 1.0) -> A
 
 
 def central(values: Array) -> tuple[Array, Array]:
-    """Central 90 % of equally likely values, shape (scenarios,)."""
+    """Central 90 % of equally likely values, nan where one of them is, shape (scenarios,)."""
     ends = ((1 - PROBABILITY) / 2, (1 + PROBABILITY) / 2)
     low, high = np.quantile(values, ends, axis=0, method="inverted_cdf")
-    unknown = np.isnan(values).any(axis=0)
-    return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+    return low, high
 
 
 def stretch(degrees: float) -> float:

@@ -170,9 +170,10 @@ class LeastSquares:
             -1/2 (ln det V + ln det(J' V^-1 J + P) + min_d [(r + J d)' V^-1 (r + J d) + priors]) - ln t
 
         (Patterson and Thompson 1971). The priors count as further data of known variance. 1 / t is the usual prior of a
-        scale, so that a few residuals do not give a large error by chance; it is left out if not `shrunk`.
+        scale, so that a few residuals do not give a large error by chance; it and the floor are for `shrunk` only.
         """
         candidates = np.geomspace(MODEL_ERROR, 1.0, 120)
+        candidates = candidates if shrunk else np.append(MODEL_ERROR * candidates, candidates)
         variance = self.rounding**2 + (candidates[:, None] * self.scale) ** 2
         weighted: Array = slope.T / variance[:, None, :]
         hessian = weighted @ slope + belief_slope.T @ belief_slope

@@ -102,6 +102,22 @@ def test_a_line_that_fits_has_the_floor_of_the_error_and_no_degrees() -> None:
     assert (found.model_error, found.degrees) == (0.02, GIVEN)
 
 
+@pytest.mark.parametrize(("error", "seen"), [(0.003, False), (0.01, True), (0.0199, True), (0.05, True)])
+def test_an_error_below_its_floor_counts_where_student_makes_it_the_wider_one(
+    error: float, *, seen: bool
+) -> None:
+    """Three points leave one degree, whose Student's t is 3.84 times as wide: more than the floor from 0.52 % on."""
+    scatter = error * np.array([1.0, -2.0, 1.0]) / math.sqrt(6)
+    found = exponential(np.exp(2.0 + 0.5 * np.arange(3) + scatter).tolist())
+    assert (found.model_error, found.degrees) == pytest.approx(
+        (error, 1) if seen else (0.02, GIVEN), rel=0.02
+    )
+    width = max(0.02 * t.ppf(0.95, GIVEN), error * t.ppf(0.95, 1))
+    slope = found.estimates["slope"]
+    assert slope.low is not None
+    assert 0.5 - slope.low == pytest.approx(width / math.sqrt(2), rel=0.12)
+
+
 def test_coefficients_at_a_bound_count_where_the_law_says_so() -> None:
     """Two at least of six figures: four degrees, whatever the fit took, and the error grows with what is lost."""
     falling = np.exp(2.0 - 0.1 * np.arange(6) + NOISE).tolist()  # the slope is at its bound
@@ -174,7 +190,8 @@ def test_parameters_take_degrees_of_freedom_of_the_error(width: int, shrunk: boo
 
 def test_an_error_is_between_the_floor_and_one() -> None:
     nothing = np.zeros((4, 1))
-    assert likely(np.full(4, 1e-6), nothing, shrunk=False, prior=1.0) == pytest.approx(0.02)
+    assert likely(np.full(4, 1e-6), nothing, shrunk=True, prior=1.0) == 0.02
+    assert likely(np.full(4, 1e-6), nothing, shrunk=False, prior=1.0) == pytest.approx(0.02**2)
     assert likely(np.full(4, 50.0), nothing, shrunk=False, prior=1.0) == pytest.approx(1.0)
 
 
