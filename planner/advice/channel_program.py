@@ -159,7 +159,7 @@ class CcwAnswer(Answer):
             f"The model fits the sixteen runs within {percent(self.model.fit.model_error)} (standard deviation): no "
             f"run was repeated, and the report warns of variation. Savings of fast translation by the model: {shown}.",
             f"Reading is assumed to cost the same as writing ({readable(read.low or 0.0)} to "
-            f"{readable(read.high or 0.0)} times in the runs), so the mix does not matter.",
+            f"{readable(read.high or 0.0)} times in the runs), so the mix moves only the ranges.",
             "Measured on {machine}, {release}.".format(**self.model.environment),
         )
 

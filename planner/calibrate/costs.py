@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from msgspec import structs
 
 from planner.calibrate.calibration import Estimate, given
 from planner.calibrate.cost_fit import CostFit, CostModel, fit_costs
@@ -288,7 +289,10 @@ PROGRAM: Final = {parameter.key: parameter for parameter in ChannelProgram.PARAM
 
 
 def fit_channel_program(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
-    """Fit the costs of channel programs; undetermined ones are 0 by convention, first that of fast CCWs."""
+    """Fit the costs of channel programs; undetermined ones are 0 by convention, first that of fast CCWs.
+
+    Reading that may cost the same as writing is assumed to, with the uncertainty of its factor.
+    """
     for run in runs:
         if _moved(run) <= 0:
             raise run.error("expected written_mb or read_mb above zero", "written_mb")
@@ -306,7 +310,9 @@ def fit_channel_program(runs: Sequence[Measurements], fixed: Mapping[str, float]
     if abs(read.value - 1) > half:
         return both
     near = replace(read, value=1.0, status="fixed", low=read.value - half, high=read.value + half)
-    return _fit_chosen(runs, chosen, held, near)
+    alike = _fit_chosen(runs, chosen, held, near)
+    center = (*alike.uncertainty.center, near.value)  # the factor is assumed, not known
+    return replace(alike, uncertainty=structs.replace(both.uncertainty, center=center))
 
 
 def _moved(run: Measurements) -> float:
