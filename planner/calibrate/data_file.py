@@ -69,7 +69,9 @@ def read_measurements(
             table.refuse_others(known)
         if (row := first_true(~table.cells.to_struct("row").is_first_distinct())) is not None:
             raise ReportError(
-                path, "the same row a second time: expected each measurement once", line=table.line_numbers[row]
+                path,
+                "the same row a second time: expected each measurement once",
+                line=table.line_numbers[row],
             )
         if one_of and not any(all(map(table.has, group)) for group in one_of):
             raise table.missing(", or ".join(" and ".join(group) for group in one_of), expected)
