@@ -194,13 +194,14 @@ class Scaling(Answer):
         """Extrapolations, and effects that the measurements cannot separate."""
         rows, most = self.configurations, max(row.processors for row in self.configurations)
         least = self.smallest.processors
-        asked = [(count, "interval") for count in self.counts]
-        asked += [] if self.needed is None else [(self.needed.count, "range")]
-        notes = [
-            f"{least} to {most} processors were measured, not {count}: trust the {what}, not the number."
-            for count, what in asked
-            if not least <= count <= most
-        ]
+        asked = [*self.counts, *([] if self.needed is None else [self.needed.count])]
+        beyond = [str(count) for count in dict.fromkeys(asked) if not least <= count <= most]
+        notes = []
+        if beyond:
+            notes.append(
+                f"{least} to {most} processors were measured, not {' or '.join(beyond)}: trust the range, not the "
+                "number."
+            )
         shares = [row.real_storage / row.processors / GIB for row in rows if row.real_storage is not None]
         if len(shares) == len(rows):
             notes.append(

@@ -149,7 +149,7 @@ class Calibration(Answer):
         if unknown:
             lines.append(
                 f"Not determined by these data: {', '.join(unknown)}; kept at typical values. The intervals of "
-                "predictions include every possible value."
+                "predictions allow for others."
             )
         for (one, other), value in self.strong_correlations().items():
             lines.append(f"{one} and {other} are correlated: {readable(value)}.")

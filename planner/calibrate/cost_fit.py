@@ -169,7 +169,7 @@ def fit_costs(
     """Fit the parameters of a model to measured figures."""
     known = known_parameters(model.parameters, fixed)
     free = [k for k, parameter in enumerate(model.parameters) if parameter.key not in known]
-    start = np.array([model.start[k] for k in free])
+    start = np.array([min(model.start[k], model.parameters[k].high) for k in free])
     problem = CostProblem(
         measured=tuple(measured), model=model, known=known, free=tuple(model.parameters[k] for k in free), scales=start,
         size=start,

@@ -429,4 +429,9 @@ def cpu_time(run: Measurements) -> Printed:
         if abs(other.value - time.value) > other.resolution + time.resolution + 1e-9 * time.value:
             each = " and ".join(f"{one.value / MILLISECOND:.4g} ms by {by}" for by, one in found.items())
             raise run.error(f"{each} of a transaction: expected the same, or only {first}", heading)
+    if not processors.CPU_TIME.holds(time.value):
+        wanted = "between a nanosecond and 1,000 seconds"
+        raise run.error(
+            f"{time.value / MILLISECOND:.4g} ms of CPU time a transaction: expected {wanted}", first
+        )
     return time

@@ -68,8 +68,10 @@ def read_measurements(
         if known is not None:
             table.refuse_others(known)
         if (row := first_true(~table.cells.to_struct("row").is_first_distinct())) is not None:
-            raise table.error(
-                row, table.header[0], "the same row a second time: expected each measurement once"
+            raise ReportError(
+                path,
+                "the same row a second time: expected each measurement once",
+                line=table.line_numbers[row],
             )
         if one_of and not any(all(map(table.has, group)) for group in one_of):
             raise table.missing(", or ".join(" and ".join(group) for group in one_of), expected)
@@ -93,6 +95,10 @@ def _measurements(table: CsvTable, headings: Sequence[Quantity], needed: Sequenc
     ]
 
 
+RATES: Final = (1e-3, 1e9)  # a measured rate [1/s]
+OTHERS: Final = (1e-12, 1e15)  # another measured number, in SI units, unless it is zero
+
+
 def _numbers(table: CsvTable, heading: Quantity, needed: Sequence[str]) -> list[Printed | None]:
     """Printed numbers of a column, SI."""
     name = heading.file_key
@@ -100,6 +106,10 @@ def _numbers(table: CsvTable, heading: Quantity, needed: Sequence[str]) -> list[
     values, halves = (each * heading.factor for each in table.printed(name, allowed))
     if name in needed and (row := first_true(values.is_null())) is not None:
         raise table.error(row, name, f"is empty: {allowed.expected(name)}")
+    least, most = (each / heading.factor for each in (RATES if heading.unit == "1/s" else OTHERS))
+    given = values / heading.factor
+    if (row := first_true((given > most) | ((given > 0) & (given < least)))) is not None:
+        raise table.error(row, name, f"{given[row]:g}: expected {least:g} to {most:g}; check the unit")
     pairs = zip(values.to_list(), halves.to_list(), strict=True)
     return [None if value is None else Printed(value, half) for value, half in pairs]
 

@@ -276,11 +276,20 @@ def refuse_twice(frame: pl.DataFrame) -> None:
         wanted += (
             f"; one is of {lengths[0]:g} s, one of {lengths[1]:g}: leave out what sums up several intervals"
         )
+    elif second["start"] is not None and _same_elsewhere(first, second):
+        wanted += "; the two rows are equal: an archive of the files (planner collect) takes each row once"
     elif second["start"] is not None and second["utc_offset"] is None and places[1] > places[0] + 1:
         wanted += (
             "; if the clock was set back, give the times their offset (utc_offset), as 2026-10-25T02:00+01:00"
         )
     raise ReportError(second["file"] or "data frame", f"{problem}: {wanted}", line=second["line"])
+
+
+def _same_elsewhere(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    """Whether two rows say the same, in two files or in one that was read twice."""
+    apart = ("file", "line", "source")
+    twice = first["file"] != second["file"] or first["line"] == second["line"]
+    return twice and all(first[name] == second[name] for name in first if name not in apart)
 
 
 def damage() -> tuple[type[BaseException], ...]:

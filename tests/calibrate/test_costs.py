@@ -496,6 +496,11 @@ def test_the_time_of_a_transaction_comes_from_whichever_columns_tell_it() -> Non
         ReportError, match="expected a number in cpu_ms, in emulation_cpu_ms and cp_cpu_ms, or in itr"
     ):
         cpu_time(row(processors=4, emulation_cpu_ms=12.0))
+    for itr in (1e300, 1e-4):
+        with pytest.raises(
+            ReportError, match="ms of CPU time a transaction: expected between a nanosecond and 1,000 s"
+        ):
+            cpu_time(row(processors=4, itr=itr))
 
 
 def test_few_configurations_of_processors_leave_few_degrees() -> None:

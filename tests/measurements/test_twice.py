@@ -91,6 +91,24 @@ def test_what_would_count_twice_is_refused(ask: Callable[[object], object], coll
             ask(sources)
 
 
+def test_equal_rows_of_two_files_are_said_to_be_equal(collected: list[Path]) -> None:
+    """Exports that overlap: an archive takes each row once. Rows that differ have no such way out."""
+    table, again = hours(1), hours(1)
+    for sources in ([collected[1], collected[1]], [table, again]):
+        with pytest.raises(
+            ReportError, match=r"the two rows are equal: .*planner collect.* takes each row once"
+        ):
+            read_at(sources)
+    for sources in ([table, hours(2)], [table, again.with_columns(queued=0.6)]):
+        with pytest.raises(ReportError, match=TWICE) as caught:
+            read_at(sources)
+        assert "planner collect" not in str(caught.value)
+
+
+def read_at(sources: list[Path] | list[pl.DataFrame]) -> object:
+    return read(sources, interval="worst")
+
+
 def test_data_spaces_count_once() -> None:
     space = {"system": "A", "start": [BEGIN] * 2, "owner": "SYSTEM", "name": ["PTRM0000", "PTRM0001"]}
     rows = schema.frame(schema.STORAGE, {**space, "resident": [1.0, 2.0]})

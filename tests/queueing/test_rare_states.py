@@ -8,17 +8,23 @@ from mpmath import mp, mpf
 
 from planner.queueing._levels import dwell_times, stationary
 from planner.queueing.pools import lumped
-from planner.queueing.pools.lumped import solve_lumped, solve_single_open, stationary_distribution
+from planner.queueing.pools.field.elements import PoolElements
+from planner.queueing.pools.independent import solve_single
+from planner.queueing.pools.lumped import solve_lumped, stationary_distribution
 from planner.queueing.pools.pool import check_pools
 from tests.queueing.alias_pool import open_chain
 from tests.queueing.alias_pool.open_chain import solve_open_chain
 
 
-def pool_of(volumes, population=None, think_time=None, arrival_rate=None):
+def checked(volumes, population=None, think_time=None, arrival_rate=None):
     return check_pools(
         volumes=volumes, service_time=1.0, population=population, think_time=think_time, arrival_rate=arrival_rate,
         inflation=0.0, redrive_time=0.0,
-    ).pool(0)  # fmt: skip
+    )  # fmt: skip
+
+
+def pool_of(*arguments, **rates):
+    return checked(*arguments, **rates).pool(0)
 
 
 def steps_of(size):
@@ -70,8 +76,11 @@ def test_fails_of_an_open_volume_with_many_aliases():
     servers = aliases + 1
     weights = [load**n / mp.factorial(n) for n in range(servers)]
     last = load**servers / mp.factorial(servers) * servers / (servers - load)
-    outcome = solve_single_open(pool_of([1], arrival_rate=[0.01]), aliases)
-    assert outcome.fails[0] == pytest.approx(float(load * last / (mp.fsum(weights) + last)), rel=1e-10)
+    elements = PoolElements.of_pools(
+        checked([1], arrival_rate=[0.01]), np.array([0]), np.array([aliases * 1.0])
+    )
+    outcome, _ = solve_single(elements)
+    assert outcome.fails[0, 0] == pytest.approx(float(load * last / (mp.fsum(weights) + last)), rel=1e-10)
 
 
 def test_flows_of_open_volumes_balance_at_every_number_of_aliases(monkeypatch):

@@ -7,17 +7,19 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from planner.errors import ConvergenceError
+from planner.queueing._levels import CYCLES, LARGE, dwell_times, tail_ratio
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import PoolElements, Size, by_size, far_above, rounded
 from planner.queueing.pools.field.given_total import volume_distribution, whole_power
-from planner.queueing.pools.lumped import solve_lumped, solve_single_open
-from planner.queueing.pools.outcome import PER_CLASS, Outcome
-from planner.queueing.pools.pool import OnePool
+from planner.queueing.pools.outcome import Outcome
 from planner.queueing.single_station import finite_source, mmc
 from planner.results import Array, Flags
 
 AGREES: Final = 1e-6  # largest change of a volume's queue in the last pass; each halves the error
+RESIDUAL: Final = 1e-10  # largest acceptable imbalance of the tail of an open volume [1/service time]
 CROWD: Final = 8.0
 """Mean number of waiting I/Os in standard deviations, above which some I/O always waits: throughputs are then within
 1 % of exact chains, and within 5 % of the field where it converges (`tests/queueing/alias_pool`)."""
@@ -83,43 +85,153 @@ def _ample(pools: PoolElements, size: Size) -> Outcome:
     return outcome
 
 
-def solve_one(pool: OnePool, k: int, aliases: int) -> Outcome:
-    """Solve one volume of class k with its own aliases, exactly."""
-    alone = pool.of_one(k)
-    if not pool.closed[k]:
-        return solve_single_open(alone, aliases).in_units_of(pool, k)
-    useful = min(aliases, int(pool.population[k]) - 1)
-    outcome = solve_lumped(alone, useful)
-    free_distribution = np.pad(outcome.free_distribution, (aliases - useful, 0))
-    return replace(outcome.in_units_of(pool, k), free_distribution=free_distribution)
-
-
-def solve_independent(pool: OnePool, aliases: int) -> Outcome:
-    """Solve one volume of each class by itself, exactly."""
-    if pool.bases == 1:
-        return solve_one(pool, 0, aliases)
-    alone = [
-        solve_one(pool, k, 0 if aliases == 0 else int(pool.population[k]) - 1) for k in range(pool.classes)
-    ]
-    joined: dict[str, Any] = {
-        name: np.concatenate([getattr(each, name) for each in alone]) for name in PER_CLASS
-    }
-    held = np.ones(1)
-    for count, outcome in zip(pool.volumes, alone, strict=True):
-        for _ in range(int(count)):
-            held = np.convolve(held, outcome.free_distribution[::-1])
-    return Outcome(
-        free_distribution=np.pad(held[::-1], (aliases + 1 - held.size, 0)),
-        residual=max(each.residual for each in alone),
-        **joined,
+def few_states(elements: PoolElements, most: float) -> Flags:
+    """Whether single closed volumes have at most so many states: requesters present, state of the base, gaps."""
+    people, gap = elements.population.max(axis=-1), elements.redrive_time > 0.0
+    return np.asarray(
+        (people + 1.0) * (2.0 + gap) * (1.0 + np.minimum(elements.aliases, people) * gap) <= most
     )
 
 
-def states_of_one(pool: OnePool, aliases: int) -> float:
-    """Upper bound on the states of a single closed volume: requesters present, state of the base, aliases in a gap."""
-    bases = 2 + (pool.redrive_time > 0.0)
-    in_gap = 1 + min(aliases, int(pool.population[0])) * (pool.redrive_time > 0.0)
-    return float((pool.population[0] + 1.0) * bases * in_gap)
+def solve_single(elements: PoolElements, cells: int = 4_000_000) -> tuple[Outcome, Flags]:
+    """Solve pools of one volume exactly, for exponential service, think times and gaps.
+
+    Few aliases are in their gap at once: entries are no more frequent than I/Os can end, so that the number is below a
+    Poisson variable; more of them, with a probability of 1e-18, are left out.
+    """
+    outcome, closed = Outcome.empty(elements), elements.closed[:, 0]
+    levels = np.where(closed, elements.population[:, 0], elements.aliases + 1.0) + 2.0
+    for size, which in by_size(
+        rounded(levels), rounded(_most_in_gap(elements) + 1.0), closed.astype(np.int64)
+    ):
+        parts = math.ceil(which.size * size.totals * 9 * size.beyond**2 / cells)
+        for some in np.array_split(which, parts):
+            outcome.write(some, _SingleVolumes(elements.of(some), size.beyond).solve())
+    return outcome, np.ones(levels.size, dtype=bool)
+
+
+def _most_in_gap(elements: PoolElements, rare: float = 1e-18) -> Array:
+    """Most aliases of one volume that are in their gap at once but for a `rare` probability, (elements,) [1]."""
+    from scipy.special import gammainc
+
+    # The more devices are in service, the more I/Os end.
+    ends = (elements.aliases + 1.0) / (elements.service[:, 0] * (1.0 + elements.inflation * elements.aliases))
+    number = np.arange(1.0, elements.aliases.max() + 1.0)
+    often = gammainc(number, (elements.redrive_time * ends)[:, None]) >= rare
+    return np.asarray(np.minimum(often.sum(axis=-1), elements.aliases))
+
+
+class _SingleVolumes:
+    """Chains of single volumes, all closed or all open: levels of the number present, phases within a level.
+
+    Phases say the state of the base and how many aliases are in their gap; with `gaps` = 1 none is. Levels of open
+    volumes repeat above A + 1, ``p[n+1] = p[n] R`` (Neuts 1981, chapter 1).
+    """
+
+    def __init__(self, elements: PoolElements, gaps: int) -> None:
+        self.elements, self.gaps = elements, gaps
+        self.closed, self.aliases = bool(elements.closed.all()), elements.aliases[:, None, None]
+        self.idle, self.serves, self.base_in_gap = np.repeat(np.eye(3, dtype=bool), gaps, axis=1)
+        self.phase, self.in_gap = np.arange(3 * gaps), np.tile(np.arange(float(gaps)), 3)
+
+    def arrivals(self, present: Array) -> Array:
+        """Arrival rates at levels, shape (elements, levels, 1)."""
+        here = self.elements
+        thinking = np.maximum(here.population[..., None] - present, 0.0)
+        return (
+            thinking / here.think_time[..., None]
+            if self.closed
+            else here.arrival_rate[..., None] + 0.0 * present
+        )
+
+    def serving(self, present: Array) -> tuple[Array, Array, Array]:
+        """Busy aliases, those in service, and the rate at which each I/O ends, (elements, levels, phases)."""
+        busy = np.clip(present - ~self.idle, 0.0, self.aliases)
+        serving = np.maximum(busy - self.in_gap, 0.0)
+        beside = np.maximum(serving + self.serves - 1.0, 0.0)
+        slowed = 1.0 + self.elements.inflation[:, None, None] * beside
+        return busy, serving, 1.0 / (self.elements.service[..., None] * slowed)
+
+    def moves(self, level: int) -> tuple[Array, Array, Array]:
+        """Rates up, within a level, and down, (elements, phases, phases)."""
+
+        def to(target: NDArray[Any], rate: Array) -> Array:
+            return np.asarray(np.where(target[..., None] == self.phase, rate[..., None], 0.0))
+
+        present = np.array([[float(level)]])
+        arrive, (_, serving, ends) = (
+            self.arrivals(present)[:, 0],
+            (each[:, 0] for each in self.serving(present)),
+        )
+        at, before, after = self.phase, self.phase - self.gaps, self.phase + self.gaps
+        gap = self.elements.redrive_time[:, None]
+        gap_ends = 1.0 / np.where(gap > 0.0, gap, 1.0)
+        waits = (present - ~self.idle - self.aliases > 0.0)[:, 0]
+        never = self.idle & waits  # phases that are never entered lead to others
+        up = to(np.where(self.idle, after, at), arrive * ~never)
+        local = (
+            to(at - 1, self.in_gap * gap_ends)
+            + to(before, self.base_in_gap * gap_ends)
+            + to(after, 1.0 * never)
+        )
+        down = to(np.where(waits, np.where(gap > 0.0, after, at), before), self.serves * ends)
+        down += to(np.where(waits & (self.in_gap < self.gaps - 1), at + 1, at), serving * ends)
+        return up, local, down
+
+    def tail(self, level: int) -> tuple[Array, Array, Array]:
+        """R of open volumes above a level, the rates of returning to it from there, and the residual."""
+        up, local, down = self.moves(level + 1)
+        if self.closed:
+            return 0.0 * up, 0.0 * up, np.zeros(len(up))
+        ratio, *_ = tail_ratio(up, local, down)
+        outflow = (up + local + down).sum(axis=-1)[:, None]
+        off = np.abs(up + ratio @ local - ratio * outflow + ratio @ ratio @ down).max(axis=(1, 2))
+        if not (worst := float(off.max())) <= RESIDUAL:
+            raise ConvergenceError("tail of an open volume", worst, CYCLES)
+        return ratio, ratio @ down, off
+
+    def levels(self) -> tuple[Array, Array, Array]:
+        """Probabilities of levels and phases, all above the last level in one; those above that one; the residual."""
+        here = self.elements
+        last = int((here.population if self.closed else here.aliases + 1.0).max())
+        ratio, back, off = self.tail(last)
+        steps = []
+        _, local, down = self.moves(last)
+        for level in range(last - 1, -1, -1):
+            up, *below = self.moves(level)
+            steps.append(up @ dwell_times(local + back, down.sum(axis=-1)))
+            back = steps[-1] @ down
+            local, down = below
+        found = np.zeros((len(off), last + 2, self.phase.size))
+        found[:, 0, 0] = 1.0
+        for level, step in enumerate(
+            (*reversed(steps), ratio @ np.linalg.inv(np.eye(self.phase.size) - ratio)), 1
+        ):
+            found[:, level] = (found[:, level - 1, None] @ step)[:, 0]
+            found[found[:, level].sum(axis=-1) > LARGE] /= LARGE
+        found /= found.sum(axis=(1, 2), keepdims=True)
+        return found, (found[:, -1, None] @ step).sum(axis=(1, 2)), off
+
+    def solve(self) -> Outcome:
+        """Sum over levels and phases."""
+        found, above, off = self.levels()
+        present = np.arange(float(found.shape[1]))[:, None]
+        busy, serving, ends = self.serving(present)
+        waiting = np.maximum(present - ~self.idle - self.aliases, 0.0)
+        arrivals, waits = self.arrivals(present), waiting > 0.0
+
+        def mean(values: Array) -> Array:
+            return np.asarray((found * values).sum(axis=(1, 2)))[:, None]
+
+        outcome = Outcome.empty(self.elements)
+        free = (self.aliases - busy).astype(np.int64)
+        np.add.at(outcome.free_distribution, (np.arange(len(found))[:, None, None], free), found)
+        return replace(
+            outcome, throughput=mean(arrivals), tries=mean(arrivals * ~self.idle),
+            fails=mean(arrivals * (present > self.aliases)), queue=mean(waiting) + above[:, None],
+            base_pickups=mean(ends * self.serves * waits), alias_pickups=mean(ends * serving * waits),
+            base_in_service=mean(1.0 * self.serves), alias_in_service=mean(serving), residual=off,
+        )  # fmt: skip
 
 
 def crowded(elements: PoolElements, least: float = CROWD, cells: int = 200_000) -> tuple[Outcome, Flags]:

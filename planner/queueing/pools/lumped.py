@@ -2,8 +2,7 @@
 
 A volume is (base, in_service, in_gap, queued): the base is IDLE, SERVES or is in its GAP; its aliases are in service or
 in their gap. The state of a pool is, by class, the number of volumes in each state. A move has a drive and a number of
-drives, so that one chain serves all rates. A closed pool is solved as a whole, one open volume by levels of the number
-in the system, with a matrix-geometric tail above A + 1.
+drives, so that one chain serves all rates.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing._levels import CYCLES, dwell_times, stationary, tail_ratio
+from planner.queueing._levels import stationary
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import OnePool
 from planner.results import Array, Integers
@@ -347,95 +346,3 @@ def drive_rate(pool: OnePool, drive: Drive) -> float:
     if kind == "service":
         return float(1.0 / pool.service_growth(np.array(float(in_service))) / pool.service[k])
     return 1.0 / pool.redrive_time
-
-
-def solve_single_open(pool: OnePool, aliases: int) -> Outcome:
-    """Solve one volume with Poisson arrivals exactly, for exponential service and gaps.
-
-    Below A + 2 in the system every level has its own rates; above, they repeat, so that
-    ``p[n + 1] = p[n] R`` with the least nonnegative R of ``R^2 down + R local + up = 0`` (Neuts 1981, chapter 1).
-    """
-    layout = StateLayout(aliases, (1,), (aliases + 3,), pool.redrive_time > 0.0)
-    states = lumped_states(layout, 1_000_000)  # 255 aliases need fewer; the largest level has 512 phases
-    rates = np.array([drive_rate(pool, drive) for drive in states.drives])[states.drive] * states.weight
-    arrivals = np.array([kind == "think" for kind, *_ in states.drives])[states.drive]
-    rates[arrivals] = pool.arrival_rate[0]
-    from scipy import sparse
-
-    moves = sparse.csr_array((rates, (states.source, states.target)), shape=(states.size, states.size))
-    levels = _levels(states, aliases + 3)
-
-    def block(start: int, end: int) -> Array:
-        return np.asarray(moves[levels[start]][:, levels[end]].toarray())
-
-    full = aliases + 1
-    repeated = block(full, full + 1), block(full + 1, full + 1), block(full + 2, full + 1)
-    ratio = tail_ratio(*(each[None] for each in repeated))[0][0]
-    residual = _imbalance(ratio, *repeated)
-    step, steps = ratio, []
-    for n in range(full, 0, -1):  # distribution[n] = distribution[n - 1] step
-        inner, down = block(n, n) + step @ block(n + 1, n), block(n, n - 1)
-        step = block(n - 1, n) @ dwell_times(inner[None], down.sum(axis=1)[None])[0]
-        steps.append(step)
-    distributions = [np.ones(1)]
-    for step in reversed(steps):
-        distributions.append(distributions[-1] @ step)
-    return _outcome(pool, aliases, states, levels, distributions, ratio, residual)
-
-
-def _levels(states: LumpedStates, most: int) -> list[Integers]:
-    """States of each level, in one order of phases."""
-    level = most - np.rint(states.thinking[:, 0]).astype(np.int64)
-    order = np.lexsort((states.alias_serves[:, 0], states.base_serves[:, 0]))
-    return [order[level[order] == n] for n in range(most + 1)]
-
-
-def _imbalance(ratio: Array, up: Array, local: Array, down: Array) -> float:
-    """Residual of R^2 down + R local + up = 0."""
-    outflow = up.sum(axis=1) + down.sum(axis=1) + local.sum(axis=1)
-    residual = float(np.abs(up + ratio @ local - ratio * outflow + ratio @ ratio @ down).max())
-    if not residual <= RESIDUAL:
-        raise ConvergenceError("tail of an open volume", residual, CYCLES)
-    return residual
-
-
-def _outcome(
-    pool: OnePool,
-    aliases: int,
-    states: LumpedStates,
-    levels: list[Integers],
-    distributions: list[Array],
-    ratio: Array,
-    residual: float,
-) -> Outcome:
-    """Sum over the levels, with the tail in closed form."""
-    full = aliases + 1
-    beyond = np.linalg.inv(np.eye(ratio.shape[0]) - ratio)
-    at_full = distributions[full]
-    with_queue = at_full @ ratio @ beyond
-    distribution = np.zeros(states.size)
-    for n in range(full):
-        distribution[levels[n]] = distributions[n]
-    distribution[levels[full]] = at_full + with_queue
-    total = distribution.sum()
-    distribution /= total
-    with_queue /= total
-    here = levels[full]
-    in_service = (states.base_serves + states.alias_serves)[here, 0]
-    base_pickups = with_queue @ (states.base_serves[here, 0] / pool.service_growth(in_service))
-    fails = pool.arrival_rate * distribution[here].sum()
-    busy = states.thinking_at_busy[:, 0] > 0.0
-    return Outcome(
-        throughput=pool.arrival_rate.copy(),
-        tries=pool.arrival_rate * float(distribution @ busy),
-        fails=fails,
-        queue=np.atleast_1d((with_queue @ beyond).sum()),
-        base_pickups=np.atleast_1d(base_pickups),
-        alias_pickups=np.maximum(fails - base_pickups, 0.0),
-        base_in_service=distribution @ states.base_serves,
-        alias_in_service=distribution @ states.alias_serves,
-        free_distribution=np.bincount(states.free, weights=distribution, minlength=aliases + 1).astype(
-            np.float64
-        ),
-        residual=residual,
-    )

@@ -17,10 +17,10 @@ from planner.queueing.pools.field.mean_field import solve_field
 from planner.queueing.pools.independent import (
     CROWD,
     crowded,
+    few_states,
     may_be_crowded,
     solve_ample,
-    solve_independent,
-    states_of_one,
+    solve_single,
     without_aliases,
 )
 from planner.queueing.pools.lumped import MAX_STATES, solve_lumped
@@ -128,18 +128,14 @@ def _field(elements: PoolElements) -> tuple[Outcome, Flags]:
     return with_gap_wait(elements, outcome), settled
 
 
-def _by_chains_of_one(batch: PoolBatch) -> Flags:
-    """Independent volumes with a gap or nearly saturated, and few enough states."""
+def _single(batch: PoolBatch) -> Flags:
+    """Single volumes with a gap or nearly saturated; of closed ones those with few states."""
     elements = batch.elements
-    single = elements.volumes.sum(axis=-1) == 1.0
     load = (elements.volumes * elements.arrival_rate * elements.service).sum(axis=-1)
     full = load * (1.0 + elements.inflation * elements.aliases) > NEARLY_FULL * (elements.aliases + 1.0)
-    gap = elements.redrive_time > 0.0
-    some = elements.independent & (gap & (elements.aliases < elements.most_beyond) | single & full)
-    for element in np.flatnonzero(some & single).tolist():
-        pool, aliases = batch.pool(element)
-        some[element] = not pool.closed[0] or states_of_one(pool, aliases) <= MAX_STATES
-    return np.asarray(some)
+    gap = (elements.redrive_time > 0.0) & (elements.aliases < elements.most_beyond)
+    few = (elements.most_beyond == np.inf) | few_states(elements, MAX_STATES)
+    return np.asarray((elements.volumes.sum(axis=-1) == 1.0) & (gap | full) & few)
 
 
 def _at_last(batch: PoolBatch, which: Integers) -> tuple[Outcome, Flags]:
@@ -167,7 +163,7 @@ METHODS: Final = (
     ),
     # Exact but for a probability of 1e-9 that an I/O waits.
     PoolMethod("exact", FIELD, lambda batch: batch.elements.ample, _by_classes(solve_ample)),
-    PoolMethod("exact", EXACT | FIELD, _by_chains_of_one, _one_by_one(solve_independent)),
+    PoolMethod("exact", EXACT | FIELD, _single, _by_classes(solve_single)),
     # Exact except for rounding: given D, independent volumes have a product form.
     PoolMethod("exact", EXACT | FIELD, lambda batch: batch.elements.independent, _by_classes(_field)),
     # Closed pools up to 30,000 states; others are refused.

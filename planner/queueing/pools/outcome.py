@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import PoolElements
-from planner.queueing.pools.pool import OnePool
 from planner.results import Array, ArrayFields, Flags, Integers
 
 TOLERANCE: Final = 0.01
@@ -78,13 +77,7 @@ class Outcome(ArrayFields):
             changed[name] = values
         return replace(self, **changed)
 
-    def in_units_of(self, pool: OnePool, k: int) -> Outcome:
-        """Convert the outcome of `OnePool.of_one` for class k to the time unit of its pool."""
-        rates = ("throughput", "tries", "fails", "base_pickups", "alias_pickups")
-        changed: dict[str, Any] = {name: getattr(self, name) / pool.service[k] for name in rates}
-        return replace(self, **changed)
-
-    def in_gap(self, pool: PoolElements | OnePool) -> Array:
+    def in_gap(self, pool: PoolElements) -> Array:
         """Mean number of I/Os of one volume in the gap of their device, in the shape of `queue` [1]."""
         gap = np.asarray(pool.redrive_time)[..., None]
         return np.asarray(gap * (self.base_pickups + self.alias_pickups))

@@ -8,7 +8,7 @@ its chain depend, which pools with other times and rates share.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -59,20 +59,6 @@ class OnePool:
     def service_growth(self, in_service: Array) -> Array:
         """Factor of the service time with `in_service` I/Os of the volume in service [1]."""
         return 1.0 + self.inflation * np.maximum(in_service - 1.0, 0.0)
-
-    def of_one(self, k: int) -> OnePool:
-        """One volume of class k alone, with its own service time as the unit of time."""
-        own = float(self.service[k])
-        return replace(
-            self,
-            volumes=np.ones(1),
-            population=self.population[[k]],
-            think_time=self.think_time[[k]] / own,
-            arrival_rate=self.arrival_rate[[k]] * own,
-            service_time=self.service_time * own,
-            service=np.ones(1),
-            redrive_time=self.redrive_time / own,
-        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

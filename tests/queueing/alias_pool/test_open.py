@@ -9,7 +9,9 @@ from planner.errors import InputError
 from planner.queueing import finite_source, mmc
 from planner.queueing.pools import alias_pool
 from planner.queueing.pools.field.elements import PoolElements
-from planner.queueing.pools.lumped import solve_single_open
+from planner.queueing.pools.independent import solve_single
+from planner.queueing.pools.lumped import solve_lumped
+from planner.queueing.pools.outcome import PER_CLASS
 from planner.queueing.pools.pool import check_pools
 
 
@@ -39,12 +41,46 @@ def test_one_volume_with_ample_aliases_agrees_with_its_chain(load, inflation, ga
         "volumes": 1, "arrival_rate": load, "service_time": 1.0, "inflation": inflation, "redrive_time": gap,
     }  # fmt: skip
     scenario = check_pools(**arguments)
-    assert PoolElements.of_pools(scenario, np.array([0]), np.array([aliases * 1.0])).ample
-    pool, chain = alias_pool(aliases, **arguments), solve_single_open(scenario.pool(0), aliases)
-    present = chain.base_in_service + chain.alias_in_service + chain.queue + chain.in_gap(scenario.pool(0))
+    elements = PoolElements.of_pools(scenario, np.array([0]), np.array([aliases * 1.0]))
+    assert elements.ample
+    pool, (chain, _) = alias_pool(aliases, **arguments), solve_single(elements)
+    present = (chain.base_in_service + chain.alias_in_service + chain.queue + chain.in_gap(elements))[0]
     np.testing.assert_allclose(pool.response_time, present / load, rtol=1e-10)
-    np.testing.assert_allclose(pool.tries_rate, chain.tries, rtol=1e-10)
-    np.testing.assert_allclose(pool.base_in_service, chain.base_in_service, rtol=1e-10)
+    np.testing.assert_allclose(pool.tries_rate, chain.tries[0], rtol=1e-10)
+    np.testing.assert_allclose(pool.base_in_service, chain.base_in_service[0], rtol=1e-10)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.05, 3.0])
+def test_single_volumes_agree_with_the_chain_of_their_states_one_by_one(gap):
+    """Ten drawn closed volumes, solved side by side by levels, against chains that count every requester's state."""
+    random = np.random.default_rng(5)
+    people = random.integers(2, 12, 10)
+    aliases = np.minimum(random.integers(1, 9, 10), people - 1)
+    closed = check_pools(
+        volumes=np.ones((10, 1)), population=people[:, None], think_time=random.uniform(0.05, 8.0, (10, 1)),
+        service_time=2.0, inflation=0.3, redrive_time=2.0 * gap,
+    )  # fmt: skip
+    found, _ = solve_single(PoolElements.of_pools(closed, np.arange(10), aliases * 1.0))
+    for k, count in enumerate(aliases.tolist()):
+        chain = solve_lumped(closed.pool(k), count)
+        for name in (*PER_CLASS, "free_distribution"):
+            values, right = getattr(found, name)[k], getattr(chain, name)
+            np.testing.assert_allclose(values[: right.size], right, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("arrival_rate", [0.4, 2.5])
+def test_all_that_failed_of_an_open_volume_is_picked_up_and_all_arrivals_end(arrival_rate):
+    aliases = np.array([1.0, 4.0, 4.0, 9.0])[arrival_rate > 1.0 :]
+    scenario = check_pools(
+        volumes=1, arrival_rate=arrival_rate, service_time=1.0, inflation=0.1, redrive_time=0.05
+    )
+    found, _ = solve_single(PoolElements.of_pools(scenario, np.zeros(aliases.size, dtype=int), aliases))
+    np.testing.assert_allclose(found.base_pickups + found.alias_pickups, found.fails, rtol=1e-11)
+    base = arrival_rate - found.tries + found.base_pickups
+    ended = found.tries - found.fails + found.alias_pickups
+    held = found.alias_in_service[:, 0] + 0.05 * found.alias_pickups[:, 0]
+    np.testing.assert_allclose(base + ended, arrival_rate, rtol=1e-11)
+    np.testing.assert_allclose(aliases - found.free_aliases, held, rtol=1e-10)
 
 
 @pytest.mark.parametrize(("aliases", "volumes"), [(0, [3, 2]), (0, [1, 1])])
