@@ -97,7 +97,7 @@ SPELLED: Final = {
 }  # fmt: skip
 ELSEWHERE: Final = {"map": "planner collect --map"}  # for commands without --map
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
-_WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
+WORDS: ContextVar[Sequence[str]] = ContextVar("words")  # of the command line, for pages that show it
 _GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given", default={})  # noqa: B039 - never modified
 PATIENCE: Final = 1.0  # seconds before a progress bar shows
 
@@ -365,20 +365,9 @@ def _is_path(word: str) -> bool:
     return False
 
 
-@contextmanager
-def typed(words: Sequence[str]) -> Iterator[None]:
-    """Keep the command line, for pages that show it."""
-    token = _WORDS.set(tuple(words))
-    try:
-        yield
-    finally:
-        _WORDS.reset(token)
-
-
 def said() -> str:
     """The command line, quoted for a shell."""
-    words = _WORDS.get()
-    return shlex.join(["planner", *words]) if words else ""
+    return shlex.join(["planner", *WORDS.get()])
 
 
 def sources() -> list[Path]:

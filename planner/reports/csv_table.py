@@ -454,16 +454,9 @@ def _check_header(table: CsvTable, expected: str, required: Sequence[str]) -> No
 
 def _cell_start(text: str, index: int, separator: str) -> int:
     """Position in a line where a cell begins, blanks ignored; the end of the line where there is none."""
-    position = 0
-    while index and position < len(text):
-        quoted, inside = text[position] == '"', False
-        while position < len(text) and (inside or text[position] != separator):
-            inside ^= quoted and text[position] == '"'
-            position += 1
-        position, index = position + 1, index - 1
-    while text[position : position + 1] == " ":
-        position += 1
-    return min(position, len(text))
+    cell = rf'(?:(?:"[^"]*"?[^"{separator}]*)++|(?!")[^{separator}]*+)'  # in quotation marks, or plain
+    start = re.match(rf"(?:{cell}{separator}){{{index}}} *", text)
+    return start.end() if start else len(text)
 
 
 def of_frame(path: Path, frame: pl.DataFrame) -> CsvTable:

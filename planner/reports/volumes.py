@@ -17,20 +17,8 @@ import polars as pl
 
 from planner.errors import ReportError
 from planner.render.text import counted, listed
-from planner.reports import schema
-from planner.reports.column_names import (
-    IOS,
-    NO_UNIT,
-    RATES,
-    TIMES,
-    UNIT_WORDS,
-    Plan,
-    TakenColumn,
-    fits,
-    heading_words,
-    plan_of,
-    unit_of,
-)
+from planner.reports import column_names, schema
+from planner.reports.column_names import Plan, TakenColumn
 from planner.reports.csv_table import (
     COUNTER_SIZE,
     SEPARATORS,
@@ -109,7 +97,7 @@ def layout_of(text: str, given: Mapping[str, str] | None = None) -> TableHead | 
             continue
         here = {heading.lower() for heading in headings}
         asked = {name: each for name, each in (given or {}).items() if each.strip().lower() in here}
-        found = TableHead(number, separator, plan_of(headings, asked))
+        found = TableHead(number, separator, column_names.plan_of(headings, asked))
         if not found.plan.missing and len(asked) == len(given or {}):
             return found
         if best is None or len(found.plan.taken) > len(best.plan.taken):
@@ -137,7 +125,7 @@ def read_any_table(path: Path, data: bytes, given: Mapping[str, str]) -> schema.
 def read_volumes(table: CsvTable, given: Mapping[str, str]) -> schema.Tables:
     """Read devices or volumes, one a row and interval, as printed; a row without a number that it needs is named."""
     check_width(table.path, len(table.header))
-    plan = plan_of(table.header, given)
+    plan = column_names.plan_of(table.header, given)
     if plan.missing or plan.doubts:
         raise table.error_at(table.header_line, len(table.header), plan.refusal())
     table, plan = cleaned(table, plan)
@@ -165,7 +153,7 @@ def _rivals(table: CsvTable, plan: Plan) -> Iterator[str]:
         if field not in NUMBERS:
             continue
         one = plan.taken[field]
-        key = f"{field}_{rival.unit or NUMBERS[field]}" if field in TIMES else field
+        key = f"{field}_{rival.unit or NUMBERS[field]}" if field in column_names.TIMES else field
         way_out = f'`map` {key}="{rival.heading}" takes it'
         try:
             one_says, rival_says = (
@@ -408,7 +396,7 @@ def _roles(table: CsvTable, plan: Plan) -> dict[str, Any]:
     type_, label = (
         table.series(taken[field].heading) if field in taken else unknown for field in ("type", "volume")
     )
-    labelled = "volume" in taken and heading_words(taken["volume"].heading)[0] == LABEL
+    labelled = "volume" in taken and column_names.heading_words(taken["volume"].heading)[0] == LABEL
     unlabeled = labelled and (label == "").any()
     if not (alias.any() or unlabeled or (table.has("type") and table.has("label"))):
         return {"kind": schema.VOLUME}
@@ -494,7 +482,7 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, heading: str) -> None:
 def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
     """Take units from a row of units and from cells, nothing from words such as n/a, and write numbers with points."""
     fields = [field for field in plan.taken if field in NUMBERS or field in ("interval", "aliases")]
-    timed = [field for field in fields if field in TIMES or field in RATES]
+    timed = [field for field in fields if field in column_names.TIMES or field in column_names.RATES]
     if _is_units(table, plan):
         units = {field: _unit(table.series(plan.taken[field].heading)[0]) for field in timed}
         plan = _with_units(table, plan, units)
@@ -533,7 +521,9 @@ def _is_units(table: CsvTable, plan: Plan) -> bool:
 def _unit(cell: str) -> str | None:
     """Unit of a cell; empty for one that says there is none, None for anything else."""
     word = cell.strip(" ()[]").lower()
-    return "" if word in NO_UNIT else word if word in IOS else UNIT_WORDS.get(word)
+    if word in column_names.NO_UNIT:
+        return ""
+    return word if word in column_names.IOS else column_names.UNIT_WORDS.get(word)
 
 
 def _unit_behind(cells: pl.Series) -> str:
@@ -548,9 +538,9 @@ def _unit_behind(cells: pl.Series) -> str:
 def _with_units(table: CsvTable, plan: Plan, units: Mapping[str, str | None]) -> Plan:
     taken = dict(plan.taken)
     for field, word in units.items():
-        each, unit = taken[field], unit_of(field, word or "")
+        each, unit = taken[field], column_names.unit_of(field, word or "")
         if unit:
-            if not fits(field, unit):
+            if not column_names.fits(field, unit):
                 raise table.error(0, each.heading, f"{unit!r}: expected a unit of {field}")
             if each.unit and each.unit != unit:
                 raise table.error(0, each.heading, f"{unit!r}: expected {each.unit}, as its heading says")
