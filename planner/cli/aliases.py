@@ -210,10 +210,8 @@ def supply(
         raise InputError("--no-alias", no_alias, "a share below 100%")
     pools = read_supplies(counters, system=system, start=start, end=end)
     if pool is not None:
-        names = ", ".join(each.pool for each in pools)
+        InputError.unless_one_of("--pool", pool, [each.pool for each in pools])
         pools = tuple(each for each in pools if each.pool == pool)
-        if not pools:
-            raise InputError("--pool", pool, f"one of {names}")
     if volumes is None and model != options.DEFAULT_MODEL:
         raise InputError("--model", model, "it with --volumes: counters alone are answered without a model")
     runs: dict[str, Run] = {}

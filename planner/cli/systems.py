@@ -78,12 +78,7 @@ def frames(
 
     Example: planner storage frames --in-use 900GB --real-storage 256GB
     """
-    from planner.advice.storage import (
-        frame_budget,
-        guest_frame_budget,
-        guests_that_fit,
-        resident_pages_that_fit,
-    )
+    from planner.advice import storage as budgets
 
     if (in_use is None) == (guests is None):
         given = "neither" if in_use is None else "both"
@@ -97,9 +92,9 @@ def frames(
                 "--in-use", options.as_typed("in_use"), "--resident-pages with it, and no --instantiated"
             )
         if resident_pages is None and real_storage is not None:
-            answer = resident_pages_that_fit(in_use=in_use, real_storage=real_storage)
+            answer = budgets.resident_pages_that_fit(in_use=in_use, real_storage=real_storage)
         else:
-            answer = frame_budget(
+            answer = budgets.frame_budget(
                 in_use=in_use, resident_pages=resident_pages or 0, real_storage=real_storage
             )
     else:
@@ -114,12 +109,12 @@ def frames(
                 raise InputError(
                     "--guests", guests, "a count, as 20x88GB, or --real-storage to ask how many fit"
                 )
-            answer = guests_that_fit(
+            answer = budgets.guests_that_fit(
                 guest_storage=sizes[0], instantiated=instantiated, real_storage=real_storage,
                 resident_pages=resident_pages,
             )  # fmt: skip
         else:
-            answer = guest_frame_budget(
+            answer = budgets.guest_frame_budget(
                 guests=numbers, guest_storage=sizes, instantiated=instantiated, real_storage=real_storage,
                 **({} if resident_pages is None else {"resident_pages": resident_pages}),
             )  # fmt: skip

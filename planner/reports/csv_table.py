@@ -461,6 +461,7 @@ def _cell_start(text: str, index: int, separator: str) -> int:
 
 def of_frame(path: Path, frame: pl.DataFrame) -> CsvTable:
     """Make a table of a data frame; its rows are its lines."""
+    check_width(path, frame.width)
     return FrameTable(path, b"", tuple(frame.columns), 0, frame, np.arange(1, frame.height + 1))
 
 

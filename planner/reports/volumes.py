@@ -26,7 +26,6 @@ from planner.reports.csv_table import (
     CsvTable,
     FrameTable,
     by_lines,
-    check_width,
     first_true,
     in_utf8,
     normal,
@@ -124,7 +123,6 @@ def read_any_table(path: Path, data: bytes, given: Mapping[str, str]) -> schema.
 
 def read_volumes(table: CsvTable, given: Mapping[str, str]) -> schema.Tables:
     """Read devices or volumes, one a row and interval, as printed; a row without a number that it needs is named."""
-    check_width(table.path, len(table.header))
     plan = column_names.plan_of(table.header, given)
     if plan.missing or plan.doubts:
         raise table.error_at(table.header_line, len(table.header), plan.refusal())
@@ -181,8 +179,7 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     columns: dict[str, Any] = {}
     for field, name in WORDS.items():
         if field in taken:
-            words = table.text_series(taken[field].heading)
-            columns[name] = words.set(words == "", None)
+            columns[name] = table.text_series(taken[field].heading).replace("", None)
     if "device" in taken:
         columns["device"] = device_series(table, taken["device"].heading)
     columns |= _roles(table, plan)
