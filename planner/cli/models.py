@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -36,9 +37,8 @@ def calibrate(
             "worst, mean or a time; by default, of an archive, the worst at each alias count.",
         ),
     ] = None,
-    system: options.System = None,
-    start: options.From = None,
-    end: options.To = None,
+    *,
+    span: options.Span,
     json: options.Json = False,
     csv: options.Csv = False,
     force: options.Force = False,
@@ -51,9 +51,7 @@ def calibrate(
     from planner import calibrate
     from planner.library import write_model
 
-    chosen = calibrate.Chosen(
-        system=system, start=start, end=end, interval=interval, device=device, pool=pool
-    )
+    chosen = calibrate.Chosen(**asdict(span), interval=interval, device=device, pool=pool)
     task = calibrate.Task(files=data, title=title, population=population, fix=fix or (), chosen=chosen)
     form = options.Form(json=json, csv=csv, force=force, plot=plot)
     files.writable(output, force=force)

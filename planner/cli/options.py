@@ -135,17 +135,22 @@ class Form:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class ChosenRows:
-    """Selection and reading of measured rows.
-
-    `system`, `start` and `end`: only this system, and only intervals from `start` on and before `end`; `together`: how
-    much the volumes of a pool act together; `map`: other names of columns; `allow_missing`: whether members without a
-    readable row are acceptable.
-    """
+class Span:
+    """Which measured intervals: only of this `system`, only from `start` on and before `end`."""
 
     system: System = None
     start: From = None
     end: To = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenRows(Span):
+    """Selection and reading of measured rows.
+
+    `together`: how much the volumes of a pool act together; `map`: other names of columns; `allow_missing`: whether
+    members without a readable row are acceptable.
+    """
+
     together: Together = None
     map: Map = None
     allow_missing: AllowMissing = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -131,10 +132,8 @@ def usage(
     real_storage: options.RealStorage = None,
     resident_pages: options.ResidentPages = None,
     ptrm_spaces: PtrmSpaces = None,
-    system: options.System = None,
-    start: options.From = None,
-    end: options.To = None,
     *,
+    span: options.Span,
     form: options.Form,
 ) -> None:
     """Show how much of each limit the PTRM data spaces use.
@@ -148,7 +147,7 @@ def usage(
     from planner.advice.storage import storage_usage
     from planner.measurements import read
 
-    found = read(list(listings), system=system, start=start, end=end)
+    found = read(list(listings), **asdict(span))
     answer = storage_usage(
         found, release=release, real_storage=real_storage, resident_pages=resident_pages, ptrm_spaces=ptrm_spaces
     )  # fmt: skip

@@ -271,19 +271,15 @@ def overlapping(devices: pl.DataFrame) -> tuple[str, ...]:
     dated = devices.lazy().filter(pl.col("start").is_not_null() & pl.col("interval").is_not_null())
     group = ["system", *GROUP_KEYS]
     every = moments.with_moments(group_keys(dated).collect(), "system").group_by(*group, MOMENT)
-    rows = every.agg(pl.col("interval").max(), pl.col("start", "utc_offset").first()).sort(*group, MOMENT)
-    if not rows.height:
+    rows = every.agg(pl.col("interval").max(), pl.col("start").first()).sort(*group, MOMENT)
+    step = pl.col(MOMENT).diff().shift(-1).over(group).dt.total_microseconds() / 1e6
+    late = rows.with_columns(_step=step).filter(pl.col("_step") < (1 - SAME_LENGTH) * pl.col("interval"))
+    if not late.height:
         return ()
-    clock = rows["utc_offset"].cast(pl.Float64).to_numpy()
-    last = rows.select(pl.struct(group).is_last_distinct()).to_series().to_numpy()
-    step = np.where(last, np.inf, np.append(steps(rows["start"].to_numpy(), clock), np.inf))
-    length = rows["interval"].to_numpy()
-    early = step < (1 - SAME_LENGTH) * length
-    if not early.any():
-        return ()
-    names = listed(rows[GROUP_KEYS[1]].filter(early).unique(maintain_order=True).to_list(), 3)
-    when = rows["start"].to_numpy().astype("datetime64[s]")
-    return (f"{names}: {longer(early, length, when, step)}.",)
+    names = listed(late[GROUP_KEYS[1]].unique(maintain_order=True).to_list(), 3)
+    length, step_to_next = (late[name].to_numpy() for name in ("interval", "_step"))
+    when = late["start"].to_numpy().astype("datetime64[s]")
+    return (f"{names}: {longer(np.full(late.height, True), length, when, step_to_next)}.",)
 
 
 def steps(start: NDArray[np.datetime64], clock: Array) -> Array:

@@ -328,11 +328,10 @@ def _at_least(interval: Interval, error: ArrayLike) -> Interval:
 
 def _behind(rows: Rows) -> tuple[float | None, float | None]:
     """Share of pend or disconnect, the larger, in service, and control unit wait [s], weighted by rate."""
-    if not any((~np.isnan(rows.numbers[name].value)).any() for name in ("pend", "disconnect")):
-        return None, None
     rate = rows.filled("io_rate")
     service = float(rate @ rows.filled("service"))
-    if service <= 0:
+    known = any((~np.isnan(rows.numbers[name].value)).any() for name in ("pend", "disconnect"))
+    if service <= 0 or not known:
         return None, None
     before = max(float(rate @ rows.filled(name)) for name in ("pend", "disconnect"))
     unknown = np.isnan(rows.numbers["cu_wait"].value).all()

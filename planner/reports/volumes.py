@@ -46,7 +46,6 @@ _ONE: Final = re.compile(r"(\d*)([.,])(\d*)")
 _NUMERAL: Final = re.compile(r"[0-9.,eE+-]+")
 _GROUP_MARK: Final = "[ '\u2019\u00a0\u2009\u202f]"  # of thousands, where it has no other meaning
 _GROUPED: Final = rf"^[0-9]{{1,3}}(?:{_GROUP_MARK}[0-9]{{3}})+(?:[.,][0-9]*)?$"
-_GROUPS: Final = {mark: re.compile(rf"\d{{1,3}}(?:\{mark}\d{{3}})+") for mark in ".,"}
 NUMBERS: Final = {  # field: its usual unit; that of a count is empty
     "io_rate": "1/s", "alias_rate": "1/s", "avoided": "1/s", "pend": "ms", "disconnect": "ms", "connect": "ms",
     "service": "ms", "response": "ms", "cu_wait": "ms", "iosq": "ms", "queued": "",
@@ -590,15 +589,9 @@ def decimal_mark(cell: str) -> str | None:
 def _plain_numbers(column: pl.Series, decimal: str) -> pl.Series:
     """Cells as float() takes them; what is no such number stays as it is, to be refused."""
     thousands = "," if decimal == "." else "."
-
-    def plain(cell: str) -> str:
-        if ("." not in cell and "," not in cell) or not _NUMERAL.fullmatch(cell):
-            return cell
-        whole, mark, digits = cell.partition(decimal)
-        grouped = thousands not in whole or _GROUPS[thousands].fullmatch(whole) is not None
-        if not (cell.isascii() and grouped) or thousands in digits or decimal in digits:
-            return f"{cell} ?" if decimal == "," and "." in cell else cell
-        whole = whole.replace(thousands, "")
-        return f"{whole}.{digits}" if mark else whole
-
-    return pl.Series(column.name, list(map(plain, column.to_list())), dtype=pl.String)
+    point, between = re.escape(decimal), re.escape(thousands)
+    sound = rf"^(?:[0-9]{{1,3}}(?:{between}[0-9]{{3}})+|[0-9eE+-]*)(?:{point}[0-9eE+-]*)?$"
+    plain = column.str.replace_all(thousands, "", literal=True).str.replace(decimal, ".", literal=True)
+    numeral = column.str.contains(rf"^{_NUMERAL.pattern}$")
+    wrong = numeral & column.str.contains(".", literal=True) & (decimal == ",")
+    return plain.zip_with(column.str.contains(sound), column.zip_with(~wrong, column + " ?"))
