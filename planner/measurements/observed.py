@@ -41,15 +41,11 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
         return _bracketed(rows, three, partial(run, notes=_notes(rows, idle)))
     _service(rows)
     in_use = aliases > 0
-    wrong = rows.column(
-        f"contradicts {in_use}", lambda whole: ends.contradicts(*_asked(whole, in_use=in_use))
-    )
+    asked = partial(_asked, in_use=in_use)
+    wrong = rows.column(f"contradicts {in_use}", lambda whole: ends.contradicts(*asked(whole)))
     for k in wrong.nonzero()[0]:
-        queued, rate, service, response = (each[k] for each in _asked(rows, in_use=in_use))
-        ends.check_response(queued, rate, service, response, of=f" of {rows.names[k]}")
-    queue = rows.column(
-        f"queue {in_use}", lambda whole: _widened(whole, ends.queue_of(*_asked(whole, in_use=in_use)))
-    )
+        ends.check_response(*(each[k] for each in asked(rows)), of=f" of {rows.names[k]}")
+    queue = rows.column(f"queue {in_use}", lambda whole: _widened(whole, ends.queue_of(*asked(whole))))
     missing = np.isinf(queue.high).nonzero()[0]
     if missing.size and missing.size < len(rows):
         problem = "expected queued or response_ms, the mean queue of each volume"

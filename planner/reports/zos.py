@@ -112,10 +112,8 @@ def read_smf(table: CsvTable) -> schema.Tables:
 def _typed(table: CsvTable, notes: list[str]) -> pl.DataFrame:
     """Numbers, flags, times and lengths of intervals in types of their own; absent columns null."""
     named = "snm" if table.has("snm") else "sid"
-    absent = [name for name in (*FLAGS, *WORDS, named) if not table.has(name)]
     clocks = (pl.col(pl.Duration) + pl.lit(EPOCH)).dt.time()  # of a day: a length is 99 minutes at most
-    cells = table.cells.with_columns(clocks, *(pl.lit("").alias(name) for name in absent))
-    table = replace(table, header=(*table.header, *absent), cells=cells)
+    table = replace(table, cells=table.cells.with_columns(clocks))
     wanted = "expected the length of an interval, such as 00:15:00 or 900 seconds"
     columns: dict[str, Any] = {name: table.printed(name)[0] for name in NUMBERS}
     bit = "expected true or false, or 1 or 0"
