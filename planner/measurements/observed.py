@@ -44,7 +44,8 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
     asked = partial(_asked, in_use=in_use)
     wrong = rows.column(f"contradicts {in_use}", lambda whole: ends.contradicts(*asked(whole)))
     for k in wrong.nonzero()[0]:
-        ends.check_response(*(each[k] for each in asked(rows)), of=f" of {rows.names[k]}")
+        queued, rate, service, response = (each[k] for each in asked(rows))
+        ends.check_response(queued, rate, service, response, of=f" of {rows.names[k]}")
     queue = rows.column(f"queue {in_use}", lambda whole: _widened(whole, ends.queue_of(*asked(whole))))
     missing = np.isinf(queue.high).nonzero()[0]
     if missing.size and missing.size < len(rows):
