@@ -189,7 +189,7 @@ def explain(
         return
     if latex and (form.json or form.csv):
         raise InputError("--latex", "and --json or --csv", "one of them")
-    given = options.once(map(_pair, numbers or []), "NAME=VALUE")
+    given = options.pairs(numbers, "NAME=VALUE", "an input and its value, such as servers=2")
     with options.progress("Carrying out the formula"):
         explanation = formulas.explain(topic, **given)
     options.draw(explanation.plot, form)
@@ -199,10 +199,3 @@ def explain(
 
 
 explain.__doc__ = str(explain.__doc__).format(topics=", ".join(TOPICS))
-
-
-def _pair(given: str) -> tuple[str, str]:
-    name, equals, value = given.partition("=")
-    if not equals:
-        raise InputError("NAME=VALUE", given, "an input and its value, such as servers=2")
-    return name, value

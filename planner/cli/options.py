@@ -307,6 +307,14 @@ def once(pairs: Iterable[tuple[str, Value]], argument: str) -> dict[str, Value]:
     return found
 
 
+def pairs(texts: Iterable[str] | None, argument: str, expected: str) -> dict[str, str]:
+    """Names and values of options such as KEY=VALUE, each name once."""
+    cut = [(text, *text.partition("=")) for text in texts or ()]
+    if wrong := [text for text, name, equals, _ in cut if not (name and equals)]:
+        raise InputError(argument, wrong[0], expected)
+    return once(((name, value) for _, name, _, value in cut), argument)
+
+
 def exclusive(given: Mapping[str, object], why: str) -> None:
     """Refuse options that exclude each other."""
     named = [name for name, value in given.items() if value is not None]

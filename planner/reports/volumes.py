@@ -17,22 +17,9 @@ import polars as pl
 
 from planner.errors import ReportError
 from planner.render.text import counted, listed
-from planner.reports import column_names, schema
+from planner.reports import column_names, csv_table, schema
 from planner.reports.column_names import Plan, TakenColumn
-from planner.reports.csv_table import (
-    COUNTER_SIZE,
-    SEPARATORS,
-    Allowed,
-    CsvTable,
-    FrameTable,
-    by_lines,
-    first_true,
-    in_utf8,
-    normal,
-    read_csv,
-    refuse,
-    shown,
-)
+from planner.reports.csv_table import Allowed, CsvTable, FrameTable, first_true, refuse, shown
 from planner.reports.membership import device_range
 from planner.reports.moments import clock, is_time_of_day, read_dates, read_length
 from planner.results import Flags
@@ -84,7 +71,7 @@ def layout_of(text: str, given: Mapping[str, str] | None = None) -> TableHead | 
     """Find the headings of a table of volumes among the first lines; where none is whole, the most promising ones."""
     best: TableHead | None = None
     for number, line in enumerate(text.split("\n")[:60], 1):  # titles and blank lines may stand above
-        separator = max(SEPARATORS, key=line.count)
+        separator = max(csv_table.SEPARATORS, key=line.count)
         if not line.strip(" ,;\t") or separator not in line:
             continue
         try:
@@ -105,16 +92,16 @@ def layout_of(text: str, given: Mapping[str, str] | None = None) -> TableHead | 
 
 def read_any_table(path: Path, data: bytes, given: Mapping[str, str]) -> schema.Tables:
     """Read a table of volumes in CSV, whatever its headings; `given` says which column is which field."""
-    text = in_utf8(data)
-    recoded, data = text is not data, normal(path, WANTED, text)
+    text = csv_table.in_utf8(data)
+    recoded, data = text is not data, csv_table.normal(path, WANTED, text)
     layout = layout_of(data.decode(), given)
     if layout is None:
         raise ReportError(path, f"an empty file, or no table: expected {WANTED}", line=1, column=1)
     below = b"\n" * (layout.line - 1) + data.split(b"\n", layout.line - 1)[-1]
     if layout.separator == ",":
-        table = read_csv(path, (), WANTED, data=below)
+        table = csv_table.read_csv(path, (), WANTED, data=below)
     else:
-        table = by_lines(path, below, WANTED, separator=layout.separator)
+        table = csv_table.by_lines(path, below, WANTED, separator=layout.separator)
     found = read_volumes(table, given)
     note = f"{path}: no text in UTF-8, read as Windows-1252."
     return replace(found, notes=(note, *found.notes)) if recoded else found
@@ -185,7 +172,7 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     columns |= _times(table, plan, notes)
     for field in ("aliases", "links", "paths", "queue_samples"):
         if field in taken:
-            most = MOST_ALIASES if field == "aliases" else COUNTER_SIZE - 1
+            most = MOST_ALIASES if field == "aliases" else csv_table.COUNTER_SIZE - 1
             counts, _ = table.printed(taken[field].heading, Allowed(whole=True, most=most))
             columns["pool_aliases" if field == "aliases" else field] = counts
     if "base_and_aliases" in taken and "aliases" not in taken:
