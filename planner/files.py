@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import secrets
 import shutil
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +24,11 @@ PICTURES: Final = (".png", ".svg", ".pdf")
 def save(text: str, path: Path, *, force: bool = False) -> None:
     """Write text to a file; an existing one only with `force`."""
     writable(path, force=force)
-    data = _encoded(text if text.endswith("\n") else text + "\n", "output")
+    try:
+        data = (text if text.endswith("\n") else text + "\n").encode("utf-8")
+    except UnicodeEncodeError as error:
+        wrong = error.object[error.start : error.end]
+        raise InputError("output", wrong, "text in UTF-8; a name or title has bytes that are not") from None
     with replacing(path, "output") as beside:
         beside.write_bytes(data)
 
@@ -37,36 +41,17 @@ def replacing(path: Path, argument: str) -> Iterator[Path]:
         if target.exists() and not target.is_file():
             yield target
             return
-        handle, name = tempfile.mkstemp(prefix=".planner-", suffix=target.suffix, dir=target.parent)
-        os.close(handle)
-        beside = Path(name)
+        beside = target.with_name(f".planner-{secrets.token_hex(8)}{target.suffix}")
+        beside.touch(exist_ok=False)
         try:
-            _same_mode(target, beside)
+            if target.exists():  # its permissions stay
+                shutil.copymode(target, beside)
             yield beside
             beside.replace(target)
         finally:
             beside.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(argument, str(path), f"a file that can be written ({error.strerror})") from error
-
-
-def _same_mode(old: Path, new: Path) -> None:
-    """Give a new file the permissions of the old one, or the default ones."""
-    if old.exists():
-        shutil.copymode(old, new)
-    else:
-        mask = os.umask(0)
-        os.umask(mask)
-        new.chmod(0o666 & ~mask)
-
-
-def _encoded(text: str, argument: str) -> bytes:
-    """Encode text as UTF-8; refuse a name whose bytes were not valid UTF-8."""
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        wrong = error.object[error.start : error.end]
-        raise InputError(argument, wrong, "text in UTF-8; a name or title has bytes that are not") from None
 
 
 def named_in_text(path: Path) -> Path:

@@ -65,7 +65,7 @@ def test_a_folder_without_leave_to_write_is_one_line_and_two(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     option, name = WRITES[kind]
-    monkeypatch.setattr("tempfile.mkstemp", denied)
+    monkeypatch.setattr(Path, "touch", denied)
     assert main([*LIMITS, *option, str(tmp_path / name)]) == 2
     assert capsys.readouterr().err.rstrip().endswith("a file that can be written (Permission denied)")
 

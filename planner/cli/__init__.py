@@ -145,8 +145,8 @@ def _run(arguments: list[str] | None) -> int:
 
     try:
         words = sys.argv[1:] if arguments is None else arguments
-        with options.typed(words):
-            build(words)(args=arguments, prog_name="planner")
+        options.WORDS.set(words)
+        build(words)(args=arguments, prog_name="planner")
     except SystemExit as done:
         interrupted = done.code == SIGNALED + signal.SIGINT  # of which typer says nothing
         return _interrupted(signal.SIGINT) if interrupted else int(done.code or 0)

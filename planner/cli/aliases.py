@@ -183,10 +183,8 @@ def supply(
         Path | None, option("TOTALS.csv", "Volume totals of the same time, with their pools.")
     ] = None,
     model: options.Model = options.DEFAULT_MODEL,
-    system: options.System = None,
-    start: options.From = None,
-    end: options.To = None,
     *,
+    span: options.Span,
     form: options.Form,
 ) -> None:
     """Judge running pools by their supply counters.
@@ -208,17 +206,15 @@ def supply(
     share = units.share("1%" if no_alias is None else no_alias, "--no-alias", zero=False)
     if share >= 1.0:
         raise InputError("--no-alias", no_alias, "a share below 100%")
-    pools = read_supplies(counters, system=system, start=start, end=end)
+    pools = read_supplies(counters, **asdict(span))
     if pool is not None:
-        names = ", ".join(each.pool for each in pools)
+        InputError.unless_one_of("--pool", pool, [each.pool for each in pools])
         pools = tuple(each for each in pools if each.pool == pool)
-        if not pools:
-            raise InputError("--pool", pool, f"one of {names}")
     if volumes is None and model != options.DEFAULT_MODEL:
         raise InputError("--model", model, "it with --volumes: counters alone are answered without a model")
     runs: dict[str, Run] = {}
     if volumes is not None:
-        for rows in intervals(read(volumes, system=system, start=start, end=end, interval="mean")):
+        for rows in intervals(read(volumes, **asdict(span), interval="mean")):
             runs |= {found.name: found.run for found in pool_runs(rows)[0] if found.run is not None}
     device_model = DeviceModel.from_model(model) if runs else None
     options.show(judge(pools, no_alias=share, volumes=runs, device_model=device_model), form)

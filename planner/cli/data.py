@@ -70,9 +70,8 @@ def read(
         if form.csv and len(answer.tables) > 1 and any(what.endswith(" listings") for what in measured.what):
             raise InputError("--csv", measured.what[0], "a file with listings of one report, or --json")
         options.show(answer, form)
-        if form.csv:
-            for note in measured.notes:
-                files.complain(note)
+        for note in measured.notes if form.csv else ():
+            files.complain(note)
 
 
 @options.expanded

@@ -99,6 +99,7 @@ def paging(
 
     Example: planner paging --devices 20 --per-guest 2000/s --target 4ms
     """
+    from planner import units
     from planner.advice.paging import paging_devices
     from planner.advice.paging_capacity import Question, paging_capacity
     from planner.advice.paging_load import Load
@@ -106,7 +107,8 @@ def paging(
     for name, count in (("--guests", guests), ("--devices", devices)):
         if count is not None and count < 1:
             raise InputError(name, count, "a count of at least 1")
-    speeds = options.once(map(_speed, cpu_speed or []), "--cpu-speed")
+    typed = options.pairs(cpu_speed, "--cpu-speed", "MACHINE=FACTOR, such as 2964-NC9=10")
+    speeds = {machine: units.parse_count(text, argument="--cpu-speed") for machine, text in typed.items()}
     if page_rate is None:
         if devices is None:
             raise InputError("--page-rate", None, "a page rate, or --devices to ask how much they carry")
@@ -122,16 +124,6 @@ def paging(
         )
     load = Load(page_rate=page_rate, guests=guests, target=target, scv=scv)
     options.show(paging_devices(load, names=kind or [], count=devices, speeds=speeds), form)
-
-
-def _speed(text: str) -> tuple[str, float]:
-    """A machine and its factor."""
-    from planner import units
-
-    machine, equals, factor = text.partition("=")
-    if not equals or not machine:
-        raise InputError("--cpu-speed", text, "MACHINE=FACTOR, such as 2964-NC9=10")
-    return machine, units.parse_count(factor, argument="--cpu-speed")
 
 
 @options.expanded

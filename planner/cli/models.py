@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -36,9 +37,8 @@ def calibrate(
             "worst, mean or a time; by default, of an archive, the worst at each alias count.",
         ),
     ] = None,
-    system: options.System = None,
-    start: options.From = None,
-    end: options.To = None,
+    *,
+    span: options.Span,
     json: options.Json = False,
     csv: options.Csv = False,
     force: options.Force = False,
@@ -51,9 +51,7 @@ def calibrate(
     from planner import calibrate
     from planner.library import write_model
 
-    chosen = calibrate.Chosen(
-        system=system, start=start, end=end, interval=interval, device=device, pool=pool
-    )
+    chosen = calibrate.Chosen(**asdict(span), interval=interval, device=device, pool=pool)
     task = calibrate.Task(files=data, title=title, population=population, fix=fix or (), chosen=chosen)
     form = options.Form(json=json, csv=csv, force=force, plot=plot)
     files.writable(output, force=force)
@@ -191,7 +189,7 @@ def explain(
         return
     if latex and (form.json or form.csv):
         raise InputError("--latex", "and --json or --csv", "one of them")
-    given = options.once(map(_pair, numbers or []), "NAME=VALUE")
+    given = options.pairs(numbers, "NAME=VALUE", "an input and its value, such as servers=2")
     with options.progress("Carrying out the formula"):
         explanation = formulas.explain(topic, **given)
     options.draw(explanation.plot, form)
@@ -201,10 +199,3 @@ def explain(
 
 
 explain.__doc__ = str(explain.__doc__).format(topics=", ".join(TOPICS))
-
-
-def _pair(given: str) -> tuple[str, str]:
-    name, equals, value = given.partition("=")
-    if not equals:
-        raise InputError("NAME=VALUE", given, "an input and its value, such as servers=2")
-    return name, value

@@ -97,7 +97,7 @@ SPELLED: Final = {
 }  # fmt: skip
 ELSEWHERE: Final = {"map": "planner collect --map"}  # for commands without --map
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
-_WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
+WORDS: ContextVar[Sequence[str]] = ContextVar("words")  # of the command line, for pages that show it
 _GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given", default={})  # noqa: B039 - never modified
 PATIENCE: Final = 1.0  # seconds before a progress bar shows
 
@@ -135,17 +135,22 @@ class Form:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class ChosenRows:
-    """Selection and reading of measured rows.
-
-    `system`, `start` and `end`: only this system, and only intervals from `start` on and before `end`; `together`: how
-    much the volumes of a pool act together; `map`: other names of columns; `allow_missing`: whether members without a
-    readable row are acceptable.
-    """
+class Span:
+    """Which measured intervals: only of this `system`, only from `start` on and before `end`."""
 
     system: System = None
     start: From = None
     end: To = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenRows(Span):
+    """Selection and reading of measured rows.
+
+    `together`: how much the volumes of a pool act together; `map`: other names of columns; `allow_missing`: whether
+    members without a readable row are acceptable.
+    """
+
     together: Together = None
     map: Map = None
     allow_missing: AllowMissing = False
@@ -302,6 +307,14 @@ def once(pairs: Iterable[tuple[str, Value]], argument: str) -> dict[str, Value]:
     return found
 
 
+def pairs(texts: Iterable[str] | None, argument: str, expected: str) -> dict[str, str]:
+    """Names and values of options such as KEY=VALUE, each name once."""
+    cut = [(text, *text.partition("=")) for text in texts or ()]
+    if wrong := [text for text, name, equals, _ in cut if not (name and equals)]:
+        raise InputError(argument, wrong[0], expected)
+    return once(((name, value) for _, name, _, value in cut), argument)
+
+
 def exclusive(given: Mapping[str, object], why: str) -> None:
     """Refuse options that exclude each other."""
     named = [name for name, value in given.items() if value is not None]
@@ -365,20 +378,9 @@ def _is_path(word: str) -> bool:
     return False
 
 
-@contextmanager
-def typed(words: Sequence[str]) -> Iterator[None]:
-    """Keep the command line, for pages that show it."""
-    token = _WORDS.set(tuple(words))
-    try:
-        yield
-    finally:
-        _WORDS.reset(token)
-
-
 def said() -> str:
     """The command line, quoted for a shell."""
-    words = _WORDS.get()
-    return shlex.join(["planner", *words]) if words else ""
+    return shlex.join(["planner", *WORDS.get()])
 
 
 def sources() -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,12 +79,7 @@ def frames(
 
     Example: planner storage frames --in-use 900GB --real-storage 256GB
     """
-    from planner.advice.storage import (
-        frame_budget,
-        guest_frame_budget,
-        guests_that_fit,
-        resident_pages_that_fit,
-    )
+    from planner.advice import storage as budgets
 
     if (in_use is None) == (guests is None):
         given = "neither" if in_use is None else "both"
@@ -97,9 +93,9 @@ def frames(
                 "--in-use", options.as_typed("in_use"), "--resident-pages with it, and no --instantiated"
             )
         if resident_pages is None and real_storage is not None:
-            answer = resident_pages_that_fit(in_use=in_use, real_storage=real_storage)
+            answer = budgets.resident_pages_that_fit(in_use=in_use, real_storage=real_storage)
         else:
-            answer = frame_budget(
+            answer = budgets.frame_budget(
                 in_use=in_use, resident_pages=resident_pages or 0, real_storage=real_storage
             )
     else:
@@ -114,12 +110,12 @@ def frames(
                 raise InputError(
                     "--guests", guests, "a count, as 20x88GB, or --real-storage to ask how many fit"
                 )
-            answer = guests_that_fit(
+            answer = budgets.guests_that_fit(
                 guest_storage=sizes[0], instantiated=instantiated, real_storage=real_storage,
                 resident_pages=resident_pages,
             )  # fmt: skip
         else:
-            answer = guest_frame_budget(
+            answer = budgets.guest_frame_budget(
                 guests=numbers, guest_storage=sizes, instantiated=instantiated, real_storage=real_storage,
                 **({} if resident_pages is None else {"resident_pages": resident_pages}),
             )  # fmt: skip
@@ -136,10 +132,8 @@ def usage(
     real_storage: options.RealStorage = None,
     resident_pages: options.ResidentPages = None,
     ptrm_spaces: PtrmSpaces = None,
-    system: options.System = None,
-    start: options.From = None,
-    end: options.To = None,
     *,
+    span: options.Span,
     form: options.Form,
 ) -> None:
     """Show how much of each limit the PTRM data spaces use.
@@ -153,7 +147,7 @@ def usage(
     from planner.advice.storage import storage_usage
     from planner.measurements import read
 
-    found = read(list(listings), system=system, start=start, end=end)
+    found = read(list(listings), **asdict(span))
     answer = storage_usage(
         found, release=release, real_storage=real_storage, resident_pages=resident_pages, ptrm_spaces=ptrm_spaces
     )  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import os
 import re
 import secrets
 from collections.abc import Callable
@@ -75,9 +74,8 @@ def names_of(archive: Path) -> Names:
     path = archive.with_name(archive.name + ".key")
     try:
         if not path.exists():
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "w") as file:
-                file.write(secrets.token_hex(KEY_BYTES) + "\n")
+            path.touch(mode=0o600, exist_ok=False)
+            path.write_text(secrets.token_hex(KEY_BYTES) + "\n", encoding="ascii")
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except OSError as error:
         wanted = f"a key file that can be made or read ({error.strerror})"

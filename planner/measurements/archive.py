@@ -246,9 +246,7 @@ class Archive:
         """Scan a table lazily."""
         InputError.unless_one_of("table", table, TABLES)
         for system in systems or ():
-            if system not in self.systems:
-                known = ", ".join(self.systems) or "none: the archive is empty"
-                raise InputError("system", system, f"one of {known}")
+            InputError.unless_one_of("system", system, self.systems or ["none: the archive is empty"])
         files = self.files(table, systems, start, end)
         if not files:
             return schema.empty(TABLES[table]).lazy()

@@ -13,16 +13,8 @@ from numpy.typing import NDArray
 from planner.errors import InputError
 from planner.lazy import pl
 from planner.render.text import counted, listed
-from planner.reports import schema
-from planner.reports.moments import (
-    INTERVAL,
-    MOMENT,
-    before,
-    read_moment,
-    shown_by,
-    with_intervals,
-    with_moments,
-)
+from planner.reports import moments, schema
+from planner.reports.moments import INTERVAL, MOMENT
 from planner.reports.schema import refuse_twice
 from planner.results import Array, Flags
 from planner.units import readable
@@ -160,7 +152,7 @@ def moment(text: str | datetime | None, argument: str, expected: str = A_MOMENT)
     if not isinstance(text, str):
         raise InputError(argument, text, expected)
     try:
-        return read_moment(text)
+        return moments.read_moment(text)
     except ValueError:
         raise InputError(argument, text, expected) from None
 
@@ -168,8 +160,8 @@ def moment(text: str | datetime | None, argument: str, expected: str = A_MOMENT)
 def within(frame: Frame, start: datetime | None, end: datetime | None) -> Frame:
     """Keep intervals that begin at `start` or later and before `end`; none without a date where either is given."""
     if start is not None:
-        frame = frame.filter(~before(start))
-    return frame if end is None else frame.filter(before(end))
+        frame = frame.filter(~moments.before(start))
+    return frame if end is None else frame.filter(moments.before(end))
 
 
 def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
@@ -181,7 +173,7 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
     if which == WORST:
         return _worst(devices)
     when = cast(datetime, moment(which, "interval", "worst, mean, or a time such as 2026-03-01T10:15"))
-    begin, clock = shown_by(when), when.replace(tzinfo=None)
+    begin, clock = moments.shown_by(when), when.replace(tzinfo=None)
     end = begin + pl.duration(microseconds=(pl.col("interval").fill_null(0.0) * 1e6).cast(pl.Int64))
     found = devices.filter((begin <= clock) & (end > clock))
     if not found.height:
@@ -206,7 +198,7 @@ def _worst(devices: pl.DataFrame) -> pl.DataFrame:
 
 def _marked(devices: pl.DataFrame) -> pl.DataFrame:
     """Rows with moment and group; those without a date, with file and source, each of which is an interval."""
-    return with_intervals(group_keys(devices.lazy()).collect(), "system")
+    return moments.with_intervals(group_keys(devices.lazy()).collect(), "system")
 
 
 def _mean(devices: pl.DataFrame) -> pl.DataFrame:
@@ -278,20 +270,16 @@ def overlapping(devices: pl.DataFrame) -> tuple[str, ...]:
     """A note on pools and volumes with an interval that begins before the one before it ends."""
     dated = devices.lazy().filter(pl.col("start").is_not_null() & pl.col("interval").is_not_null())
     group = ["system", *GROUP_KEYS]
-    every = with_moments(group_keys(dated).collect(), "system").group_by(*group, MOMENT)
-    rows = every.agg(pl.col("interval").max(), pl.col("start", "utc_offset").first()).sort(*group, MOMENT)
-    if not rows.height:
+    every = moments.with_moments(group_keys(dated).collect(), "system").group_by(*group, MOMENT)
+    rows = every.agg(pl.col("interval").max(), pl.col("start").first()).sort(*group, MOMENT)
+    step = pl.col(MOMENT).diff().shift(-1).over(group).dt.total_microseconds() / 1e6
+    late = rows.with_columns(_step=step).filter(pl.col("_step") < (1 - SAME_LENGTH) * pl.col("interval"))
+    if not late.height:
         return ()
-    clock = rows["utc_offset"].cast(pl.Float64).to_numpy()
-    last = rows.select(pl.struct(group).is_last_distinct()).to_series().to_numpy()
-    step = np.where(last, np.inf, np.append(steps(rows["start"].to_numpy(), clock), np.inf))
-    length = rows["interval"].to_numpy()
-    early = step < (1 - SAME_LENGTH) * length
-    if not early.any():
-        return ()
-    names = listed(rows[GROUP_KEYS[1]].filter(early).unique(maintain_order=True).to_list(), 3)
-    when = rows["start"].to_numpy().astype("datetime64[s]")
-    return (f"{names}: {longer(early, length, when, step)}.",)
+    names = listed(late[GROUP_KEYS[1]].unique(maintain_order=True).to_list(), 3)
+    length, step_to_next = (late[name].to_numpy() for name in ("interval", "_step"))
+    when = late["start"].to_numpy().astype("datetime64[s]")
+    return (f"{names}: {longer(np.full(late.height, True), length, when, step_to_next)}.",)
 
 
 def steps(start: NDArray[np.datetime64], clock: Array) -> Array:
@@ -331,7 +319,7 @@ def joined_intervals(devices: pl.DataFrame) -> pl.DataFrame:
     if devices["queue_samples"].null_count() == devices.height:
         return devices
     few = (pl.col("queue_samples") < NEARLY * SAMPLES).any().over("system", *GROUP_KEYS)
-    rows = group_keys(with_moments(devices, "system").lazy()).with_row_index("_row").collect()
+    rows = group_keys(moments.with_moments(devices, "system").lazy()).with_row_index("_row").collect()
     dated = pl.col(MOMENT).is_not_null() & (pl.col("interval") > 0)
     some = rows.filter(few & dated).sort(MOMENT, "device", "label")
     clock = _clock(some)

@@ -18,30 +18,9 @@ from planner import render
 from planner.answer import Answer, tabled
 from planner.errors import InputError, ReportError
 from planner.files import named_in_text
+from planner.measurements import archive as layout
 from planner.measurements.anonymize import Names
-from planner.measurements.archive import (
-    ABOUT,
-    ABOUT_TEXT,
-    DIGEST,
-    LOST,
-    PARTS,
-    SUFFIX,
-    TABLES,
-    UNKNOWN,
-    VERSION,
-    Archive,
-    Folder,
-    StoredPart,
-    collected,
-    folder_of,
-    is_part,
-    open_archive,
-    own,
-    scan_files,
-    sha256_of,
-    stored,
-    stored_columns,
-)
+from planner.measurements.archive import LOST, TABLES, Archive, Folder, StoredPart
 from planner.measurements.read import Data, options_of, read_parts
 from planner.quantity import column
 from planner.render.text import counted
@@ -149,19 +128,19 @@ def _locked(path: Path) -> Iterator[Archive]:
             path.mkdir(parents=True, exist_ok=True)
             made = True
         if not _is_new(path):
-            open_archive(path)  # what is none is refused before anything is written
-        place = own(path, LOCK)
+            layout.open_archive(path)  # what is none is refused before anything is written
+        place = layout.own(path, LOCK)
         if os.path.lexists(place) and not place.is_file():
             raise ReportError(place, "no file: expected the empty file that `planner collect` wrote")
         lock = place.open("ab")
         _lock(lock, path)
         new = _is_new(path)
         if new:
-            own(path, PARTS).touch()
-            _replace(path, ABOUT, ABOUT_TEXT)
-        archive = open_archive(path)
-        if archive.version < VERSION:  # columns that it does not know come with the first new part
-            _replace(path, ABOUT, ABOUT_TEXT)
+            layout.own(path, layout.PARTS).touch()
+            _replace(path, layout.ABOUT, layout.ABOUT_TEXT)
+        archive = layout.open_archive(path)
+        if archive.version < layout.VERSION:  # columns that it does not know come with the first new part
+            _replace(path, layout.ABOUT, layout.ABOUT_TEXT)
     except OSError as error:
         wanted = f"a folder that can be written to ({error.strerror})"
         raise InputError("output", str(path), wanted) from error
@@ -169,7 +148,7 @@ def _locked(path: Path) -> Iterator[Archive]:
         try:
             yield archive
         except ReportError:  # a source was refused; whatever ends a run otherwise leaves an empty archive
-            if new and not own(path, PARTS).stat().st_size:
+            if new and not layout.own(path, layout.PARTS).stat().st_size:
                 _unmake(path, folder=made)
             raise
     finally:
@@ -180,8 +159,8 @@ def _locked(path: Path) -> Iterator[Archive]:
 def _unmake(path: Path, *, folder: bool) -> None:
     """Take away an archive that was made for measurements that were then refused."""
     with suppress(OSError):
-        for name in (ABOUT, PARTS, LOCK):
-            own(path, name).unlink(missing_ok=True)
+        for name in (layout.ABOUT, layout.PARTS, LOCK):
+            layout.own(path, name).unlink(missing_ok=True)
         if folder:
             path.rmdir()
 
@@ -191,7 +170,7 @@ def _is_new(path: Path) -> bool:
     return path.is_dir() and all(
         each.name == LOCK
         or each.name.startswith(BESIDE)
-        or (each.name == PARTS and each.is_file() and not each.stat().st_size)
+        or (each.name == layout.PARTS and each.is_file() and not each.stat().st_size)
         for each in path.iterdir()
     )
 
@@ -232,9 +211,9 @@ def _sweep(archive: Archive) -> None:
     if not left:
         return
     known, top = {part.name for part in archive.parts}, path.resolve()
-    for file in (file for table in TABLES for file in path.glob(f"{table}/*/*/*{SUFFIX}")):
+    for file in (file for table in TABLES for file in path.glob(f"{table}/*/*/*{layout.SUFFIX}")):
         name = file.relative_to(path).as_posix()
-        if name not in known and is_part(name) and file.resolve() == top / name:
+        if name not in known and layout.is_part(name) and file.resolve() == top / name:
             file.unlink()
     for each in left:
         if each.is_dir() and not each.is_symlink():
@@ -253,9 +232,11 @@ def _add(
         _check_dates(frame, table)
         if frame["system"].null_count() and system is None:
             file = frame.filter(pl.col("system").is_null())["file"][0]
-            note = f"{file}: names no system; its rows are kept as {UNKNOWN!r} (--system gives the name)."
+            note = (
+                f"{file}: names no system; its rows are kept as {layout.UNKNOWN!r} (--system gives the name)."
+            )
             notes[note] = None
-        rows = stored(table, _named(table, frame, system, names))
+        rows = layout.stored(table, _named(table, frame, system, names))
         # rows with and without an offset apart: each are compared by one clock
         for _, alike in rows.group_by("system", pl.col("utc_offset").is_null(), maintain_order=True):
             ordered = _without_doubles(_sorted(table, alike))
@@ -336,7 +317,7 @@ def _contradiction(row: dict[str, Any], other: dict[str, Any], where: str) -> Re
 
 def _named(table: str, frame: pl.DataFrame, system: str | None, names: Names | None) -> pl.DataFrame:
     """Rows whose system has a name, all names as in the archive."""
-    frame = frame.with_columns(pl.col("system").fill_null(system or UNKNOWN))
+    frame = frame.with_columns(pl.col("system").fill_null(system or layout.UNKNOWN))
     frame = frame if names is None else names.apply(table, frame)
     assert frame.columns == [column.key for column in TABLES[table]]
     return frame
@@ -371,9 +352,9 @@ def _stage(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Path])
 def _stage_lost(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
     """Write what could not be read beside the archive, unless it stands there."""
     run.systems.add(folder[1])
-    rows = stored(LOST, rows).unique(maintain_order=True)
+    rows = layout.stored(LOST, rows).unique(maintain_order=True)
     for file in _files(run, folder):
-        there = collected(scan_files(LOST, [file]).select(rows.columns), lambda: [file])  # noqa: B023 - called at once
+        there = layout.collected(layout.scan_files(LOST, [file]).select(rows.columns), lambda: [file])  # noqa: B023 - called at once
         rows = rows.join(there, on=rows.columns, how="anti", nulls_equal=True)
     _write(run, folder, rows)
 
@@ -386,9 +367,9 @@ def _files(run: _Run, folder: Folder) -> list[Path]:
 def _write(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
     if rows.height:
         staged = run.staged.setdefault(folder, [])
-        place = run.staging / folder_of(*folder) / f"{len(staged)}{SUFFIX}"
+        place = run.staging / layout.folder_of(*folder) / f"{len(staged)}{layout.SUFFIX}"
         place.parent.mkdir(parents=True, exist_ok=True)
-        _write_file(place, rows.select(*stored_columns(folder[0])))
+        _write_file(place, rows.select(*layout.stored_columns(folder[0])))
         staged.append(place)
 
 
@@ -402,16 +383,16 @@ def _write_file(place: Path, rows: pl.DataFrame) -> None:
 
 def _new_rows(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Path]) -> pl.DataFrame:
     """Rows that are not in these files; what overlaps them and differs is refused."""
-    lazy = scan_files(folder[0], there).with_columns(_key(folder[0]))
+    lazy = layout.scan_files(folder[0], there).with_columns(_key(folder[0]))
     starts, margin = rows["start"], pl.duration(days=1)
     near = pl.col("start").is_between(pl.lit(starts.min()) - margin, pl.lit(starts.max()) + margin)
     times = (KEY, "start", "utc_offset", "interval")
-    old = collected(lazy.filter(near).select(times), lambda: there)
+    old = layout.collected(lazy.filter(near).select(times), lambda: there)
     both = with_moments(pl.concat([old, rows.select(times)]), KEY).sort(KEY, MOMENT, maintain_order=True)
     if not both.select((_same_key() & _begins_early()).any()).item():
         return rows
     columns = [name for name in rows.columns if name not in {NEW, MOMENT}]
-    full = collected(lazy.filter(near).select(columns), lambda: there)
+    full = layout.collected(lazy.filter(near).select(columns), lambda: there)
     every = pl.concat([full.with_columns(pl.lit(False).alias(NEW)), rows.select(*columns, NEW)])
     ordered = with_moments(every, KEY).sort(KEY, MOMENT, NEW, maintain_order=True)
     return _without_doubles(ordered).filter(NEW)
@@ -424,15 +405,15 @@ def _commit(run: _Run) -> None:
         for file in _joined(folder, files):
             with file.open("rb+") as content:  # reaches the disk before it is counted on
                 os.fsync(content.fileno())
-            digest = sha256_of(file)
-            name = f"{folder_of(*folder)}/{digest[:DIGEST]}{SUFFIX}"
-            place = own(path, name)
+            digest = layout.sha256_of(file)
+            name = f"{layout.folder_of(*folder)}/{digest[: layout.DIGEST]}{layout.SUFFIX}"
+            place = layout.own(path, name)
             place.parent.mkdir(parents=True, exist_ok=True)
             file.replace(place)
             new.append(StoredPart(name, digest))
     if new:
         every = sorted((*run.archive.parts, *new), key=lambda part: part.name)
-        _replace(path, PARTS, "".join(f"{part.digest}  {part.name}\n" for part in every))
+        _replace(path, layout.PARTS, "".join(f"{part.digest}  {part.name}\n" for part in every))
 
 
 def _joined(folder: Folder, files: Sequence[Path], most: int = 2**21) -> list[Path]:
@@ -442,8 +423,8 @@ def _joined(folder: Folder, files: Sequence[Path], most: int = 2**21) -> list[Pa
     frame = pl.concat([pl.read_parquet(file, hive_partitioning=False) for file in files])
     if frame.height > most:
         return list(files)
-    table, place = folder[0], files[0].with_name(f"all{SUFFIX}")
-    _write_file(place, _sorted(table, frame).select(*stored_columns(table)))
+    table, place = folder[0], files[0].with_name(f"all{layout.SUFFIX}")
+    _write_file(place, _sorted(table, frame).select(*layout.stored_columns(table)))
     for file in files:
         file.unlink()
     return [place]

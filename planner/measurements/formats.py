@@ -290,16 +290,12 @@ def is_read_once(path: Path | str) -> bool:
         return False
 
 
-def _has_page_head(source: Source) -> bool:
-    return any(PAGE_HEAD.match(line) for line in source.head.decode("latin-1").split("\n"))
-
-
 # How each format is recognized by content, and what reads it; the first that recognizes a source reads it. A new format
 # is one module of `planner.reports` and one line here.
 READERS: Final[Mapping[Callable[[Source], object], Reader]] = {
     lambda source: source.tables is not None: _read_before,
     lambda source: source.frame is None and source.content is None and is_folder(source.path): _archive,
-    _has_page_head: _listings,  # needs no other reader
+    lambda source: any(map(PAGE_HEAD.match, source.head.decode("latin-1").split("\n"))): _listings,
     _begins("rmf.is_rmf_xml"): _bytes("rmf.read_rmf"),
     _schema_of: _ready,
     _has_heading("iodhpp_hpp"): _cells("supply.read_counters", "supply counters"),

@@ -11,19 +11,7 @@ from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.measurements.ends import (
-    UNKNOWN,
-    above_nothing,
-    at_both_ends,
-    check_response,
-    check_rest,
-    contradicts,
-    queue_of,
-    rest_of_response,
-    sampled,
-    service_bracket,
-    without_queue,
-)
+from planner.measurements import ends
 from planner.measurements.rows import Rows
 from planner.measurements.run import Run, joined_note
 from planner.render.text import counted, sentence_case
@@ -53,13 +41,12 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
         return _bracketed(rows, three, partial(run, notes=_notes(rows, idle)))
     _service(rows)
     in_use = aliases > 0
-    wrong = rows.column(f"contradicts {in_use}", lambda whole: contradicts(*_asked(whole, in_use=in_use)))
+    asked = partial(_asked, in_use=in_use)
+    wrong = rows.column(f"contradicts {in_use}", lambda whole: ends.contradicts(*asked(whole)))
     for k in wrong.nonzero()[0]:
-        queued, rate, service, response = (each[k] for each in _asked(rows, in_use=in_use))
-        check_response(queued, rate, service, response, of=f" of {rows.names[k]}")
-    queue = rows.column(
-        f"queue {in_use}", lambda whole: _widened(whole, queue_of(*_asked(whole, in_use=in_use)))
-    )
+        queued, rate, service, response = (each[k] for each in asked(rows))
+        ends.check_response(queued, rate, service, response, of=f" of {rows.names[k]}")
+    queue = rows.column(f"queue {in_use}", lambda whole: _widened(whole, ends.queue_of(*asked(whole))))
     missing = np.isinf(queue.high).nonzero()[0]
     if missing.size and missing.size < len(rows):
         problem = "expected queued or response_ms, the mean queue of each volume"
@@ -70,7 +57,7 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
         queue_shown=np.asarray(np.where(np.isnan(shown_queue), queue.value, shown_queue)),
         notes=_notes(rows, idle),
     )  # fmt: skip
-    return without_queue(found) if missing.size else sampled(found, rows.queue_samples)
+    return ends.without_queue(found) if missing.size else ends.sampled(found, rows.queue_samples)
 
 
 def from_numbers(
@@ -121,15 +108,15 @@ def from_numbers(
     for argument, name, given in (("rate", "io_rate", io_rate), ("service", "service", service)):
         if given is not None and given.value < LEAST[name]:
             raise InputError(argument, float(given.value), at_least(name), DEVICE_NUMBERS[name][0])
-    waiting, answered = queued or UNKNOWN, response or UNKNOWN
+    waiting, answered = queued or ends.UNKNOWN, response or ends.UNKNOWN
 
-    error = _left_open(service or UNKNOWN, least)
+    error = _left_open(service or ends.UNKNOWN, least)
 
     def all_of(interval: Interval, open_by: ArrayLike = 0.0) -> Interval:
         return Interval(*(np.full(volumes, end) for end in _at_least(interval, open_by)))
 
     def at(served: Interval, assumed: str = "") -> Run:
-        queue = queue_of(waiting, io_rate, served, answered)
+        queue = ends.queue_of(waiting, io_rate, served, answered)
         found = Run(
             name=f"pool of {volumes} volume{'s' if volumes > 1 else ''}" if pool else "volume",
             pool=pool,
@@ -141,16 +128,16 @@ def from_numbers(
             queue_shown=all_of(queued or queue).value,
             assumed=assumed,
         )
-        return found if found.queue_known else without_queue(found)
+        return found if found.queue_known else ends.without_queue(found)
 
     if service is not None:
-        check_response(waiting, io_rate, service, answered)
+        ends.check_response(waiting, io_rate, service, answered)
         return at(service)
     measured = all_of(answered), all_of(waiting), all_of(io_rate)
-    rest = rest_of_response(*measured)
-    check_rest(rest, *measured)
-    ends = [Interval(end, end, end) for end in rest]
-    return at_both_ends(rest, measured[-1].value, lambda k, words: at(ends[k], words))
+    rest = ends.rest_of_response(*measured)
+    ends.check_rest(rest, *measured)
+    times = [Interval(end, end, end) for end in rest]
+    return ends.at_both_ends(rest, measured[-1].value, lambda k, words: at(times[k], words))
 
 
 def _service_missing(rows: Rows) -> Integers:
@@ -180,7 +167,7 @@ def _at_three(rows: Rows, *, aliases: float, shared: ArrayLike) -> Array:
         bracket = _by_others(rows, aliases, shared)
         for end in bracket.where(np.isnan(numbers["service"].value), _printed_service(rows)):
             service = _widened(rows, Interval(end, end, end))
-            queue = _widened(rows, queue_of(numbers["queued"], rate, service, numbers["response"]))
+            queue = _widened(rows, ends.queue_of(numbers["queued"], rate, service, numbers["response"]))
             found.append([[*service], [*queue]])
     return np.moveaxis(np.array(found), -1, 0)
 
@@ -202,21 +189,21 @@ def _by_others(rows: Rows, aliases: ArrayLike, shared: ArrayLike) -> Interval:
     """Service times by rate, response, utilization and queue; without a meaning where there is no I/O."""
     numbers = rows.numbers
     measured = (numbers[name] for name in ("io_rate", "response", "utilization"))
-    found = service_bracket(*measured, aliases=aliases, shared=shared)
+    found = ends.service_bracket(*measured, aliases=aliases, shared=shared)
     with_queue = (numbers["io_rate"].value > 0) & np.isfinite(numbers["queued"].value)
     answered = numbers["response"].where(with_queue, np.nan)
-    return rest_of_response(answered, numbers["queued"], numbers["io_rate"]).where(with_queue, found)
+    return ends.rest_of_response(answered, numbers["queued"], numbers["io_rate"]).where(with_queue, found)
 
 
 def _check_rest(rows: Rows, found: Interval) -> None:
     """`check_rest` of what `_by_others` found."""
     numbers = rows.numbers
-    check_rest(found, numbers["response"], numbers["queued"], numbers["io_rate"], rows.names)
+    ends.check_rest(found, numbers["response"], numbers["queued"], numbers["io_rate"], rows.names)
 
 
 def _bracketed(rows: Rows, three: Array, run: Callable[..., Run]) -> Run:
     """Volumes whose service times were not all measured, by `_at_three`: at the value, and at both ends."""
-    each = [[Interval(*ends) for ends in pair] for pair in three.transpose(1, 2, 3, 0)]
+    each = [[Interval(*low_to_high) for low_to_high in pair] for pair in three.transpose(1, 2, 3, 0)]
     bracket = Interval(*(service.value for service, _ in each))
     missing = rows.column("service not measured", _service_missing) > 0
     _check_rest(rows, bracket.where(missing, np.nan))
@@ -225,7 +212,7 @@ def _bracketed(rows: Rows, three: Array, run: Callable[..., Run]) -> Run:
         service, queue = each[k]
         return run(service=service, queued=queue, queue_shown=queue.value, assumed=words)
 
-    return at_both_ends(bracket, rows.numbers["io_rate"].value, at)
+    return ends.at_both_ends(bracket, rows.numbers["io_rate"].value, at)
 
 
 def _asked(rows: Rows, *, in_use: bool) -> tuple[Interval, Interval, Interval, Interval]:
@@ -261,7 +248,7 @@ def run_of_shared(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 
         own=bases == 1, idle=idle, together=first.together, path_share=share, cu_wait=wait, source=rows.source,
         start=rows.start, notes=notes,
     )  # fmt: skip
-    return sampled(run, first.queue_samples)
+    return ends.sampled(run, first.queue_samples)
 
 
 def _notes(rows: Rows, idle: int) -> tuple[str, ...]:
@@ -303,7 +290,7 @@ def _printed_service(rows: Rows) -> Interval:
     printed = [rows.numbers[name] for name in PARTS]
     parts = np.sum([np.nan_to_num(each.high - each.value) for each in printed], axis=0)
     around = Interval.around(found.value, np.where(rows.of_kind(VOLUME), half, np.maximum(half, parts)))
-    return above_nothing(around).where(found.value == 0, around)
+    return ends.above_nothing(around).where(found.value == 0, around)
 
 
 LEAST_OPEN: Final = 0.01
@@ -338,11 +325,10 @@ def _at_least(interval: Interval, error: ArrayLike) -> Interval:
 
 def _behind(rows: Rows) -> tuple[float | None, float | None]:
     """Share of pend or disconnect, the larger, in service, and control unit wait [s], weighted by rate."""
-    if not any((~np.isnan(rows.numbers[name].value)).any() for name in ("pend", "disconnect")):
-        return None, None
     rate = rows.filled("io_rate")
     service = float(rate @ rows.filled("service"))
-    if service <= 0:
+    known = any((~np.isnan(rows.numbers[name].value)).any() for name in ("pend", "disconnect"))
+    if service <= 0 or not known:
         return None, None
     before = max(float(rate @ rows.filled(name)) for name in ("pend", "disconnect"))
     unknown = np.isnan(rows.numbers["cu_wait"].value).all()

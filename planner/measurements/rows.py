@@ -178,9 +178,7 @@ class Rows:
     @property
     def pooled(self) -> Flags:
         """Which rows name their pool, shape (rows,)."""
-        return self.column(
-            "pooled", lambda whole: np.array([p is not None for p in whole.words["pool"]], dtype=bool)
-        )
+        return self.column("pooled", lambda whole: np.not_equal(whole.words["pool"], np.array(None)))
 
     def required(self, name: str) -> Interval:
         """Take a number that every row must have."""

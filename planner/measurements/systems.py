@@ -112,8 +112,7 @@ def _volume(rows: Rows, base: int) -> Run:
     if rows.words["kind"][base] == VOLUME:
         return run_of(rows[[base]], name, pool=False, aliases=int(np.nan_to_num(rows.pool_aliases[base])))
     own = np.flatnonzero(rows.of_kind(CLASSIC_ALIAS) & (rows.words["alias_of"].astype(str) == name))
-    members = rows[np.concatenate([[base], own]).astype(np.int64)]
-    return run_of_shared(members, name, bases=1, pool=False)
+    return run_of_shared(rows[[base, *own]], name, bases=1, pool=False)
 
 
 def pool_runs(

@@ -148,7 +148,9 @@ class CsvTable:
         return name.upper() in self.names
 
     def series(self, name: str) -> pl.Series:
-        """Take the cells of a column."""
+        """Take the cells of a column; empty ones where there is no such column."""
+        if not self.has(name):
+            return pl.Series(name, [""]).new_from_index(0, len(self))
         return self.cells.to_series(self.names.index(name.upper()))
 
     def only(self, rows: Flags) -> Self:
@@ -214,7 +216,7 @@ class CsvTable:
 
     def texts(self, name: str) -> list[str]:
         """Read a column of words or nothing; empty strings where there is no such column."""
-        return [""] * len(self) if not self.has(name) else self.text_series(name).to_list()
+        return self.text_series(name).to_list()
 
     def text_series(self, name: str) -> pl.Series:
         """Read a column of words or nothing; control characters in them are an error."""
@@ -239,9 +241,6 @@ class CsvTable:
 
     def printed(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> tuple[pl.Series, pl.Series]:
         """Read a column of numbers or nothing, and half a unit of the last digit of each, in the unit of the column."""
-        if not self.has(name):
-            nothing = pl.Series(name, [None], dtype=pl.Float64).new_from_index(0, len(self))
-            return nothing, nothing
         column = self.series(name)
         values = column.cast(pl.Float64, strict=False)
         full = column != ""
@@ -438,8 +437,7 @@ def parsed(path: Path, text: list[str], separator: str = ",") -> list[tuple[int,
     except csv.Error as error:
         line = len(rows) + 1  # where the row that failed began
         inside = reader.line_num != line or "end of data" in str(error)
-        problem = open_quote if inside else f"no CSV ({error})"
-        raise ReportError(path, problem, line=line, column=1) from error
+        raise ReportError(path, open_quote if inside else f"no CSV ({error})", line=line, column=1) from error
     return rows
 
 
@@ -454,20 +452,14 @@ def _check_header(table: CsvTable, expected: str, required: Sequence[str]) -> No
 
 def _cell_start(text: str, index: int, separator: str) -> int:
     """Position in a line where a cell begins, blanks ignored; the end of the line where there is none."""
-    position = 0
-    while index and position < len(text):
-        quoted, inside = text[position] == '"', False
-        while position < len(text) and (inside or text[position] != separator):
-            inside ^= quoted and text[position] == '"'
-            position += 1
-        position, index = position + 1, index - 1
-    while text[position : position + 1] == " ":
-        position += 1
-    return min(position, len(text))
+    cell = rf'(?:(?:"[^"]*"?[^"{separator}]*)++|(?!")[^{separator}]*+)'  # in quotation marks, or plain
+    start = re.match(rf"(?:{cell}{separator}){{{index}}} *", text)
+    return start.end() if start else len(text)
 
 
 def of_frame(path: Path, frame: pl.DataFrame) -> CsvTable:
     """Make a table of a data frame; its rows are its lines."""
+    check_width(path, frame.width)
     return FrameTable(path, b"", tuple(frame.columns), 0, frame, np.arange(1, frame.height + 1))
 
 
@@ -491,7 +483,7 @@ class FrameTable(CsvTable):
 
     def printed(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> tuple[pl.Series, pl.Series]:
         """Read a column of numbers; all have the finest digits of one, since a frame drops zeros at the end."""
-        if not self.has(name) or not (column := super().series(name)).dtype.is_numeric():
+        if not (column := super().series(name)).dtype.is_numeric():
             return super().printed(name, allowed)
         values = column.cast(pl.Float64).fill_nan(None)
         if (row := first_true(allowed.refuses(values))) is not None:

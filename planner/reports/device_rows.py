@@ -161,8 +161,7 @@ def is_summary(text: str) -> bool:
 
 def may_be_row(text: str, few: int = 5) -> bool:
     """Whether a line that stands outside of a table looks like a row: it has more than `few` numbers."""
-    words = text.split()
-    numbers = sum(is_number(word.rstrip("kM")) for word in words)
+    numbers = sum(is_number(word.rstrip("kM")) for word in text.split())
     return numbers > few or _DISK_ROW.match(text) is not None
 
 

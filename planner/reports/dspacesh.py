@@ -15,19 +15,10 @@ import numpy as np
 
 from planner.errors import ReportError
 from planner.lazy import pl
-from planner.reports import schema
+from planner.reports import listing, schema
 from planner.reports.device_rows import APART, may_be_row
 from planner.reports.lines import Line
-from planner.reports.listing import (
-    DSPACESH,
-    LEFT,
-    RIGHT,
-    Page,
-    PageHead,
-    has_headings,
-    head_columns,
-    nothing_of,
-)
+from planner.reports.listing import DSPACESH, LEFT, RIGHT, Page, PageHead
 from planner.reports.listing_scan import scan
 from planner.reports.printed import SUFFIXES, Columns, Printed, is_number
 
@@ -113,7 +104,7 @@ def read_data_spaces(path: Path | str, data: bytes | None = None) -> tuple[DataS
     """
     scanned = scan(Path(path), data)
     if not scanned.spaces:
-        raise nothing_of(scanned.path, scanned.reports, DSPACESH)
+        raise listing.nothing_of(scanned.path, scanned.reports, DSPACESH)
     return data_spaces_of(scanned.path, scanned.spaces)
 
 
@@ -132,7 +123,7 @@ def data_spaces_of(path: Path, pages: Sequence[Page]) -> tuple[DataSpaceListing,
 def storage_frame(path: Path, pages: Sequence[Page]) -> pl.DataFrame:
     """Rows of the table of storage from DSPACESH pages."""
     rows = [(each, row) for each in data_spaces_of(path, pages) for row in each.rows]
-    data: dict[str, Any] = head_columns(each for each, _ in rows)
+    data: dict[str, Any] = listing.head_columns(each for each, _ in rows)
     data |= {"release": [each.release for each, _ in rows], "file": str(path)}
     for name in ("owner", "name", "users", "line"):
         data[name] = [getattr(row, name) for _, row in rows]
@@ -211,7 +202,7 @@ def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], d
     headings: tuple[str, ...] = ()
     inside = False
     for line in page.lines:
-        header = tuple(names for names in (LEFT, RIGHT) if has_headings(line, names))
+        header = tuple(names for names in (LEFT, RIGHT) if listing.has_headings(line, names))
         if header:
             headings = sum(header, ())
             columns, inside = columns_below(path, line, headings), True

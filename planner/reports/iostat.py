@@ -16,17 +16,7 @@ import polars as pl
 from planner.errors import ReportError
 from planner.queueing._roots import increasing_root
 from planner.reports import iostat_text, schema
-from planner.reports.iostat_text import (
-    KNOWN,
-    RATES,
-    USED,
-    DiskLine,
-    DiskReport,
-    IostatRun,
-    lengths,
-    moments,
-    over_midnight,
-)
+from planner.reports.iostat_text import KNOWN, USED, DiskLine, DiskReport, IostatRun
 from planner.reports.lines import read_bytes, read_text
 from planner.reports.moments import clock
 from planner.results import Array
@@ -76,16 +66,16 @@ Times = tuple[list[datetime | None], list[datetime | None]]
 
 def _times(runs: Sequence[IostatRun]) -> list[Times]:
     """Times of each run; sar prints the date once in each, and what day and month are may show in one of them only."""
-    alone = [moments([report.time for report in run.reports]) for run in runs]
+    alone = [iostat_text.moments([report.time for report in run.reports]) for run in runs]
     if not runs[0].of_sar:
         return alone
-    begins, _ = moments([run.reports[0].time for run in runs])
+    begins, _ = iostat_text.moments([run.reports[0].time for run in runs])
     found = []
     for begin, (starts, clocks) in zip(begins, alone, strict=True):
-        shown = over_midnight(clocks)
+        shown = iostat_text.over_midnight(clocks)
         first = shown[0]
         if begin is None or first is None:
-            found.append((over_midnight(starts), shown))
+            found.append((iostat_text.over_midnight(starts), shown))
         else:
             found.append(([now and begin + (now - first) for now in shown], shown))
     return found
@@ -98,7 +88,7 @@ def _run(path: Path, run: IostatRun, number: int, times: Times, notes: list[str]
         problem = "no disks, or none that did I/O (iostat -z leaves out the others)"
         raise ReportError(path, f"{problem}; {WANTED}")
     starts, clocks = times
-    seconds = lengths(path, clocks, [report.line for report in reports])
+    seconds = iostat_text.lengths(path, clocks, [report.line for report in reports])
     of = f" of {run.host}" if run.host else ""
     first = _first(path, run, of, notes)
     if None in starts:
@@ -154,7 +144,7 @@ def _first(path: Path, run: IostatRun, of: str, notes: list[str]) -> int:
 def _plausible(path: Path, row: DiskLine, notes: list[str]) -> bool:
     """Whether the numbers of a row are of a disk; a counter that ran backwards prints others."""
     for name, cell in row.cells.items():
-        limit = schema.LARGEST["1/s"] if name in RATES else schema.LARGEST["s"] / MILLISECOND
+        limit = schema.LARGEST["1/s"] if name in iostat_text.RATES else schema.LARGEST["s"] / MILLISECOND
         if float(cell) > limit:
             of_no_disk = f"{name} = {float(cell):.3g} is of no disk"
             notes.append(f"{path}, line {row.line}: {row.name} left out: {of_no_disk}")

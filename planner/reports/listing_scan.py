@@ -15,21 +15,9 @@ import numpy as np
 
 from planner.errors import ReportError
 from planner.reports import device_rows as device
+from planner.reports import listing as pages
 from planner.reports.device_rows import ADDRESS, DEVICE, TYPE, ColumnRows, Words
 from planner.reports.lines import Line, Lines, read_lines
-from planner.reports.listing import (
-    CARRIAGE,
-    DSPACESH,
-    HEAD,
-    LEFT,
-    NO_HALF_HEAD,
-    RIGHT,
-    STRAY_ROW,
-    Page,
-    PageHead,
-    has_headings,
-    read_head,
-)
 from planner.reports.printed import Columns
 from planner.results import Integers
 
@@ -42,7 +30,7 @@ _SECOND_ROW: Final = re.compile(r"(?<=.{20}) [0-9A-F]{4} +(?:33[89]0|9336|->[0-9
 class Listing:
     """One DEVICE listing: what its `head` says, its `first` line, how many `rows` it has, its damaged rows."""
 
-    head: PageHead
+    head: pages.PageHead
     first: Line
     rows: int = 0
     damaged: list[tuple[ReportError, str]] = field(default_factory=list)
@@ -56,7 +44,7 @@ class OpenPage:
     report: str
     carriage: bool
     prologue: list[Line] | None
-    head: PageHead | None = None
+    head: pages.PageHead | None = None
     state: str = "head"
     columns: Columns | None = None
     sound: int = 0
@@ -97,7 +85,7 @@ class Scanner:
         self.listings: list[Listing] = []
         self.parts: list[ColumnRows] = []
         self.words = Words(ADDRESS.fullmatch), Words(TYPE.fullmatch), Words(str.isprintable)
-        self.spaces: list[Page] = []
+        self.spaces: list[pages.Page] = []
         self.reports: list[str] = []
         self.page: OpenPage | None = None
         self.above: tuple[Lines, int] | None = None
@@ -147,7 +135,7 @@ class Scanner:
             if header - index > near or len(top) > longest:
                 return None
             for each in range(index, header + 1):
-                if each > index and HEAD.match(lines.text(each)):
+                if each > index and pages.HEAD.match(lines.text(each)):
                     return each  # a page without a heading: what stands above is read, go on with this one
                 self._one_line(each)
             if self.page is not None and self.page.state == "heading" and lines.edges[index] == start:
@@ -191,7 +179,7 @@ class Scanner:
         """Take sound rows, all of one page; they may stand below a heading only."""
         page = self.page
         if page is None or page.report != DEVICE:
-            raise self.lines.line(first).error(self.path, STRAY_ROW)
+            raise self.lines.line(first).error(self.path, pages.STRAY_ROW)
         if page.columns is None:
             self._row_above_heading(first)
         if page.state not in {"heading", "rows"}:
@@ -205,16 +193,16 @@ class Scanner:
     def _line(self, index: int) -> Line:
         """A line as its page sees it: carriage control is a blank."""
         line = self.lines.line(index)
-        if self.page is not None and self.page.carriage and line.text[:1] in CARRIAGE:
+        if self.page is not None and self.page.carriage and line.text[:1] in pages.CARRIAGE:
             return replace(line, text=" " + line.text[1:])
         return line
 
     def _odd_line(self, index: int) -> None:
         """Read a line that is no sound row."""
         raw = self.lines.data[self.lines.starts[index] : self.lines.ends[index]]
-        if b"FCX" in raw and (match := HEAD.match(text := self.lines.text(index))):
+        if b"FCX" in raw and (match := pages.HEAD.match(text := self.lines.text(index))):
             self._end_page()
-            self._open_page(self.lines.line(index), match, carriage=text[0] in CARRIAGE)
+            self._open_page(self.lines.line(index), match, carriage=text[0] in pages.CARRIAGE)
             return
         page = self.page
         if page is None:
@@ -222,7 +210,7 @@ class Scanner:
             return
         if page.prologue is not None:
             self._prologue(page, page.prologue, index)
-        if page.report == DSPACESH:
+        if page.report == pages.DSPACESH:
             page.lines.append(self._line(index))
         elif page.report == DEVICE:
             self._device_line(page, index, raw)
@@ -251,7 +239,7 @@ class Scanner:
 
     def _head_is_read(self, page: OpenPage, below: Sequence[Line]) -> None:
         """Understand a page head."""
-        page.head, page.prologue = read_head(self.path, (page.first, *below)), None
+        page.head, page.prologue = pages.read_head(self.path, (page.first, *below)), None
         self._begin_listing(page)
 
     def _begin_listing(self, page: OpenPage) -> None:
@@ -318,7 +306,7 @@ class Scanner:
         if _HINT.search(raw):
             self._refuse_tables(self.lines.line(index))
         if device.may_be_row(self.lines.text(index)):
-            raise self.lines.line(index).error(self.path, STRAY_ROW)
+            raise self.lines.line(index).error(self.path, pages.STRAY_ROW)
 
     def _refuse_tables(self, line: Line) -> None:
         """Refuse a table that does not stand below a head of its own: its interval is unknown.
@@ -330,8 +318,8 @@ class Scanner:
         self._refuse_data_spaces(line)
 
     def _refuse_data_spaces(self, line: Line) -> None:
-        if has_headings(line, LEFT) or has_headings(line, RIGHT):
-            raise line.error(self.path, NO_HALF_HEAD)
+        if pages.has_headings(line, pages.LEFT) or pages.has_headings(line, pages.RIGHT):
+            raise line.error(self.path, pages.NO_HALF_HEAD)
 
     def _row_above_heading(self, index: int) -> None:
         """Refuse a page whose heading is missing where its rows begin."""
@@ -350,8 +338,8 @@ class Scanner:
             raise page.first.error(self.path, _NO_HEADING)
         if page.damaged > 2 and not page.sound:  # noqa: PLR2004 - its heading is what is damaged
             raise self.listings[-1].damaged[-page.damaged][0]
-        if page.report == DSPACESH:
-            self.spaces.append(Page(head=page.head, first=page.first, lines=tuple(page.lines)))
+        if page.report == pages.DSPACESH:
+            self.spaces.append(pages.Page(head=page.head, first=page.first, lines=tuple(page.lines)))
         self.page = None
 
     def _end_listing(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -152,15 +151,12 @@ def with_pools(frame: pl.DataFrame, membership: Membership | None) -> pl.DataFra
         frame = name_devices(frame, membership)
     if membership is None or not membership.members:
         return frame
-    members = membership.members
-    counts = Counter(each.pool for each in members.values() if each.role == "alias")
-    own = {
-        "device": list(members), "pool": [each.pool for each in members.values()],
-        "pool_aliases": [counts[each.pool] for each in members.values()],
-        "together": [each.together for each in members.values()], "kind": [each.role for each in members.values()],
-    }  # fmt: skip
-    types = schema.dtypes(schema.DEVICES)
-    known = pl.DataFrame(own, schema_overrides={name: types[name] for name in own})
+    members, types = membership.members, schema.dtypes(schema.DEVICES)
+    fields = {"role": types["kind"], "pool": pl.String, "together": pl.Float64}
+    known = pl.DataFrame(list(members.values()), fields).select(
+        "pool", "together", pl.Series("device", list(members)), pl.col("role").alias("kind"),
+        pool_aliases=(pl.col("role") == schema.ALIAS).sum().over("pool").cast(types["pool_aliases"]),
+    )  # fmt: skip
     plain = pl.col("kind").is_in([schema.BASE, schema.ALIAS, schema.OTHER])
     base = pl.when(pl.col("alias_of").is_in(list(members))).then("alias_of").otherwise("device")
     joined = frame.join(

@@ -346,8 +346,7 @@ def _count(
         counted = np.insert(steps_between, 0, 0, axis=1)
         use[1:], restarts = ~restarted, int(restarted.sum())
     elif not (seconds[use] > 0).all():
-        at = int(rows[use][np.argmin(seconds[use])])
-        raise table.error(at, INTERVAL, "is 0: expected a time above 0")
+        raise table.error(int(rows[use][np.argmin(seconds[use])]), INTERVAL, "is 0: expected a time above 0")
     if not use.any():
         raise table.error(int(rows[0]), "device", f"{device} started again between its only records")
     found = counted[:, use].astype(np.float64)

@@ -17,35 +17,9 @@ import polars as pl
 
 from planner.errors import ReportError
 from planner.render.text import counted, listed
-from planner.reports import schema
-from planner.reports.column_names import (
-    IOS,
-    NO_UNIT,
-    RATES,
-    TIMES,
-    UNIT_WORDS,
-    Plan,
-    TakenColumn,
-    fits,
-    heading_words,
-    plan_of,
-    unit_of,
-)
-from planner.reports.csv_table import (
-    COUNTER_SIZE,
-    SEPARATORS,
-    Allowed,
-    CsvTable,
-    FrameTable,
-    by_lines,
-    check_width,
-    first_true,
-    in_utf8,
-    normal,
-    read_csv,
-    refuse,
-    shown,
-)
+from planner.reports import column_names, csv_table, schema
+from planner.reports.column_names import Plan, TakenColumn
+from planner.reports.csv_table import Allowed, CsvTable, FrameTable, first_true, refuse, shown
 from planner.reports.membership import device_range
 from planner.reports.moments import clock, is_time_of_day, read_dates, read_length
 from planner.results import Flags
@@ -59,7 +33,6 @@ _ONE: Final = re.compile(r"(\d*)([.,])(\d*)")
 _NUMERAL: Final = re.compile(r"[0-9.,eE+-]+")
 _GROUP_MARK: Final = "[ '\u2019\u00a0\u2009\u202f]"  # of thousands, where it has no other meaning
 _GROUPED: Final = rf"^[0-9]{{1,3}}(?:{_GROUP_MARK}[0-9]{{3}})+(?:[.,][0-9]*)?$"
-_GROUPS: Final = {mark: re.compile(rf"\d{{1,3}}(?:\{mark}\d{{3}})+") for mark in ".,"}
 NUMBERS: Final = {  # field: its usual unit; that of a count is empty
     "io_rate": "1/s", "alias_rate": "1/s", "avoided": "1/s", "pend": "ms", "disconnect": "ms", "connect": "ms",
     "service": "ms", "response": "ms", "cu_wait": "ms", "iosq": "ms", "queued": "",
@@ -98,7 +71,7 @@ def layout_of(text: str, given: Mapping[str, str] | None = None) -> TableHead | 
     """Find the headings of a table of volumes among the first lines; where none is whole, the most promising ones."""
     best: TableHead | None = None
     for number, line in enumerate(text.split("\n")[:60], 1):  # titles and blank lines may stand above
-        separator = max(SEPARATORS, key=line.count)
+        separator = max(csv_table.SEPARATORS, key=line.count)
         if not line.strip(" ,;\t") or separator not in line:
             continue
         try:
@@ -109,7 +82,7 @@ def layout_of(text: str, given: Mapping[str, str] | None = None) -> TableHead | 
             continue
         here = {heading.lower() for heading in headings}
         asked = {name: each for name, each in (given or {}).items() if each.strip().lower() in here}
-        found = TableHead(number, separator, plan_of(headings, asked))
+        found = TableHead(number, separator, column_names.plan_of(headings, asked))
         if not found.plan.missing and len(asked) == len(given or {}):
             return found
         if best is None or len(found.plan.taken) > len(best.plan.taken):
@@ -119,16 +92,16 @@ def layout_of(text: str, given: Mapping[str, str] | None = None) -> TableHead | 
 
 def read_any_table(path: Path, data: bytes, given: Mapping[str, str]) -> schema.Tables:
     """Read a table of volumes in CSV, whatever its headings; `given` says which column is which field."""
-    text = in_utf8(data)
-    recoded, data = text is not data, normal(path, WANTED, text)
+    text = csv_table.in_utf8(data)
+    recoded, data = text is not data, csv_table.normal(path, WANTED, text)
     layout = layout_of(data.decode(), given)
     if layout is None:
         raise ReportError(path, f"an empty file, or no table: expected {WANTED}", line=1, column=1)
     below = b"\n" * (layout.line - 1) + data.split(b"\n", layout.line - 1)[-1]
     if layout.separator == ",":
-        table = read_csv(path, (), WANTED, data=below)
+        table = csv_table.read_csv(path, (), WANTED, data=below)
     else:
-        table = by_lines(path, below, WANTED, separator=layout.separator)
+        table = csv_table.by_lines(path, below, WANTED, separator=layout.separator)
     found = read_volumes(table, given)
     note = f"{path}: no text in UTF-8, read as Windows-1252."
     return replace(found, notes=(note, *found.notes)) if recoded else found
@@ -136,8 +109,7 @@ def read_any_table(path: Path, data: bytes, given: Mapping[str, str]) -> schema.
 
 def read_volumes(table: CsvTable, given: Mapping[str, str]) -> schema.Tables:
     """Read devices or volumes, one a row and interval, as printed; a row without a number that it needs is named."""
-    check_width(table.path, len(table.header))
-    plan = plan_of(table.header, given)
+    plan = column_names.plan_of(table.header, given)
     if plan.missing or plan.doubts:
         raise table.error_at(table.header_line, len(table.header), plan.refusal())
     table, plan = cleaned(table, plan)
@@ -165,7 +137,7 @@ def _rivals(table: CsvTable, plan: Plan) -> Iterator[str]:
         if field not in NUMBERS:
             continue
         one = plan.taken[field]
-        key = f"{field}_{rival.unit or NUMBERS[field]}" if field in TIMES else field
+        key = f"{field}_{rival.unit or NUMBERS[field]}" if field in column_names.TIMES else field
         way_out = f'`map` {key}="{rival.heading}" takes it'
         try:
             one_says, rival_says = (
@@ -193,15 +165,14 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     columns: dict[str, Any] = {}
     for field, name in WORDS.items():
         if field in taken:
-            words = table.text_series(taken[field].heading)
-            columns[name] = words.set(words == "", None)
+            columns[name] = table.text_series(taken[field].heading).replace("", None)
     if "device" in taken:
         columns["device"] = device_series(table, taken["device"].heading)
     columns |= _roles(table, plan)
     columns |= _times(table, plan, notes)
     for field in ("aliases", "links", "paths", "queue_samples"):
         if field in taken:
-            most = MOST_ALIASES if field == "aliases" else COUNTER_SIZE - 1
+            most = MOST_ALIASES if field == "aliases" else csv_table.COUNTER_SIZE - 1
             counts, _ = table.printed(taken[field].heading, Allowed(whole=True, most=most))
             columns["pool_aliases" if field == "aliases" else field] = counts
     if "base_and_aliases" in taken and "aliases" not in taken:
@@ -408,7 +379,7 @@ def _roles(table: CsvTable, plan: Plan) -> dict[str, Any]:
     type_, label = (
         table.series(taken[field].heading) if field in taken else unknown for field in ("type", "volume")
     )
-    labelled = "volume" in taken and heading_words(taken["volume"].heading)[0] == LABEL
+    labelled = "volume" in taken and column_names.heading_words(taken["volume"].heading)[0] == LABEL
     unlabeled = labelled and (label == "").any()
     if not (alias.any() or unlabeled or (table.has("type") and table.has("label"))):
         return {"kind": schema.VOLUME}
@@ -494,7 +465,7 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, heading: str) -> None:
 def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
     """Take units from a row of units and from cells, nothing from words such as n/a, and write numbers with points."""
     fields = [field for field in plan.taken if field in NUMBERS or field in ("interval", "aliases")]
-    timed = [field for field in fields if field in TIMES or field in RATES]
+    timed = [field for field in fields if field in column_names.TIMES or field in column_names.RATES]
     if _is_units(table, plan):
         units = {field: _unit(table.series(plan.taken[field].heading)[0]) for field in timed}
         plan = _with_units(table, plan, units)
@@ -533,7 +504,9 @@ def _is_units(table: CsvTable, plan: Plan) -> bool:
 def _unit(cell: str) -> str | None:
     """Unit of a cell; empty for one that says there is none, None for anything else."""
     word = cell.strip(" ()[]").lower()
-    return "" if word in NO_UNIT else word if word in IOS else UNIT_WORDS.get(word)
+    if word in column_names.NO_UNIT:
+        return ""
+    return word if word in column_names.IOS else column_names.UNIT_WORDS.get(word)
 
 
 def _unit_behind(cells: pl.Series) -> str:
@@ -548,9 +521,9 @@ def _unit_behind(cells: pl.Series) -> str:
 def _with_units(table: CsvTable, plan: Plan, units: Mapping[str, str | None]) -> Plan:
     taken = dict(plan.taken)
     for field, word in units.items():
-        each, unit = taken[field], unit_of(field, word or "")
+        each, unit = taken[field], column_names.unit_of(field, word or "")
         if unit:
-            if not fits(field, unit):
+            if not column_names.fits(field, unit):
                 raise table.error(0, each.heading, f"{unit!r}: expected a unit of {field}")
             if each.unit and each.unit != unit:
                 raise table.error(0, each.heading, f"{unit!r}: expected {each.unit}, as its heading says")
@@ -603,15 +576,9 @@ def decimal_mark(cell: str) -> str | None:
 def _plain_numbers(column: pl.Series, decimal: str) -> pl.Series:
     """Cells as float() takes them; what is no such number stays as it is, to be refused."""
     thousands = "," if decimal == "." else "."
-
-    def plain(cell: str) -> str:
-        if ("." not in cell and "," not in cell) or not _NUMERAL.fullmatch(cell):
-            return cell
-        whole, mark, digits = cell.partition(decimal)
-        grouped = thousands not in whole or _GROUPS[thousands].fullmatch(whole) is not None
-        if not (cell.isascii() and grouped) or thousands in digits or decimal in digits:
-            return f"{cell} ?" if decimal == "," and "." in cell else cell
-        whole = whole.replace(thousands, "")
-        return f"{whole}.{digits}" if mark else whole
-
-    return pl.Series(column.name, list(map(plain, column.to_list())), dtype=pl.String)
+    point, between = re.escape(decimal), re.escape(thousands)
+    sound = rf"^(?:[0-9]{{1,3}}(?:{between}[0-9]{{3}})+|[0-9eE+-]*)(?:{point}[0-9eE+-]*)?$"
+    plain = column.str.replace_all(thousands, "", literal=True).str.replace(decimal, ".", literal=True)
+    numeral = column.str.contains(rf"^{_NUMERAL.pattern}$")
+    wrong = numeral & column.str.contains(".", literal=True) & (decimal == ",")
+    return plain.zip_with(column.str.contains(sound), column.zip_with(~wrong, column + " ?"))

@@ -19,7 +19,7 @@ import polars as pl
 from planner.errors import ReportError
 from planner.render.text import listed
 from planner.reports import schema
-from planner.reports.csv_table import CsvTable, check_width, first_true, read_date, refuse
+from planner.reports.csv_table import CsvTable, first_true, read_date, refuse
 from planner.reports.moments import MOMENT, clock, read_length, with_moments
 from planner.reports.supply import found_free
 from planner.reports.volumes import FASTEST, SHOWN, SLOWEST
@@ -84,7 +84,6 @@ def is_smf(headings: frozenset[str]) -> bool:
 def read_smf(table: CsvTable) -> schema.Tables:
     """Read a table of either kind."""
     path, names = table.path, plain_names(table.header)
-    check_width(path, len(names))
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ReportError(path, f"two columns are {twice[0]}: expected each once")
@@ -113,10 +112,8 @@ def read_smf(table: CsvTable) -> schema.Tables:
 def _typed(table: CsvTable, notes: list[str]) -> pl.DataFrame:
     """Numbers, flags, times and lengths of intervals in types of their own; absent columns null."""
     named = "snm" if table.has("snm") else "sid"
-    absent = [name for name in (*FLAGS, *WORDS, named) if not table.has(name)]
     clocks = (pl.col(pl.Duration) + pl.lit(EPOCH)).dt.time()  # of a day: a length is 99 minutes at most
-    cells = table.cells.with_columns(clocks, *(pl.lit("").alias(name) for name in absent))
-    table = replace(table, header=(*table.header, *absent), cells=cells)
+    table = replace(table, cells=table.cells.with_columns(clocks))
     wanted = "expected the length of an interval, such as 00:15:00 or 900 seconds"
     columns: dict[str, Any] = {name: table.printed(name)[0] for name in NUMBERS}
     bit = "expected true or false, or 1 or 0"
@@ -137,8 +134,7 @@ def _refuse(path: Path, frame: pl.DataFrame, wrong: pl.Series, name: str, expect
 
 def _words(table: CsvTable, name: str) -> pl.Series:
     """Words without blanks around them, null where empty."""
-    words = table.series(name).str.strip_chars(" \0")
-    return words.set(words == "", None)
+    return table.series(name).str.strip_chars(" \0").replace("", None)
 
 
 def _flag(cell: str) -> bool | None:

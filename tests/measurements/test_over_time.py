@@ -12,7 +12,7 @@ import pytest
 from planner.errors import PlannerError, ReportError
 from planner.interval import Interval
 from planner.library import data_path
-from planner.measurements import Rows, Run, observed, pool_runs, read, volume_runs
+from planner.measurements import Rows, Run, ends, pool_runs, read, volume_runs
 from planner.measurements.choose import VOLUME, groups_of, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.reports import schema
@@ -182,9 +182,9 @@ def test_a_wait_above_the_response_leaves_the_other_intervals() -> None:
 
 def test_both_ends_of_a_service_time_are_made_once_for_all_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[int] = []
-    kept = observed.service_bracket
+    kept = ends.service_bracket
     monkeypatch.setattr(
-        observed,
+        ends,
         "service_bracket",
         lambda *each, **more: (found.append(each[0].value.size), kept(*each, **more))[1],
     )

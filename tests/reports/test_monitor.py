@@ -18,7 +18,7 @@ from planner.reports import schema
 from planner.reports.monitor import layouts, reader
 from planner.reports.monitor.reader import MonitorTables, batches
 from planner.reports.monitor.records import is_capture, is_monwrite
-from planner.reports.monitor.system import RecordedSystem, SampleSpan, moment
+from planner.reports.monitor.state import RecordedSystem, SampleSpan, moment
 from tests.checkout import ROOT
 from tests.reports.monitor_site import ALIAS_BIT, BASE_BIT, TIMES, UNIT, Site, example, read_monitor, written
 from tests.reports.monitor_writer import PRINTED, Run, capture, layout, monwrite, records, rows

@@ -12,18 +12,9 @@ from numpy.typing import NDArray
 from planner.errors import ReportError
 from planner.quantity import Quantity
 from planner.reports import schema
-from planner.reports.monitor import layouts
+from planner.reports.monitor import layouts, state
 from planner.reports.monitor.layouts import EBCDIC, Kind, Words, text
-from planner.reports.monitor.system import (
-    MOST_EVENTS,
-    Columns,
-    Notes,
-    Pairs,
-    SampleSpan,
-    Static,
-    hexadecimal,
-    highest,
-)
+from planner.reports.monitor.state import Columns, Notes, Pairs, SampleSpan, Static
 from planner.reports.supply import USUAL
 from planner.results import Array, Flags, Integers
 from planner.units import MONITOR_TIME
@@ -33,7 +24,7 @@ BASE_TIMES: Final = ("SCMFPTIM", "SCMCNTIM", "SCMDDTIM", "SCMDATIM", "SCMCQTIM")
 ALIAS_EVENTS: Final = ("PAVSSCH", "PAVCOUNT")
 ALIAS_TIMES: Final = ("PAVFPTIM", "PAVCNTIM", "PAVDDTIM", "PAVDATIM", "PAVCQTIM")
 MOST_A_SECOND: Final = {  # by how much a counter may rise: devices busy at once, with slack for one long I/O
-    **dict.fromkeys(BASE_EVENTS + ALIAS_EVENTS, MOST_EVENTS),
+    **dict.fromkeys(BASE_EVENTS + ALIAS_EVENTS, state.MOST_EVENTS),
     **dict.fromkeys(BASE_TIMES, 2.0 / MONITOR_TIME),
     **dict.fromkeys(ALIAS_TIMES, 256.0 / MONITOR_TIME),
 }
@@ -211,7 +202,7 @@ def _add_queue(
 
 def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: SampleSpan) -> pl.DataFrame:
     system = span.system
-    most = highest(rows["RDEVDEV"][pairs.now])
+    most = state.highest(rows["RDEVDEV"][pairs.now])
     if system.static is None or system.static.eckd.size < most:
         system.static = Static.of(system.configuration, most)
     kinds, member = roles(rows, pairs, system.bits, system.static)
@@ -219,7 +210,7 @@ def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: SampleS
     index, kind = pl.Series(device, dtype=pl.UInt32), pl.Series(schema.KINDS, dtype=pl.Enum(schema.KINDS))
     code = rows["RDEVSER"][pairs.now].astype(np.uint64) << np.uint64(16) | rows["RDEVSER2"][pairs.now]
     data = span.common(sample, rows["line"][pairs.now]) | {
-        "device": hexadecimal(most).gather(index),
+        "device": state.hexadecimal(most).gather(index),
         "kind": kind.gather(pl.Series(kinds, dtype=pl.UInt32)),
         "label": words_of(code, system.labels),
         "queue_samples": numbers.get("queue_samples"),
@@ -278,7 +269,7 @@ def above_aliases(rows: Columns, pairs: Pairs) -> tuple[int, str] | None:
 def supply(rows: Columns, pairs: Pairs, elapsed: Array, usual: float, common: dict[str, Any]) -> pl.DataFrame:
     """Rows of the table of pools; counters that started again count since then."""
     now = pairs.rows(rows)
-    rise, fell = rises(rows, pairs, elapsed, dict.fromkeys(COUNTED.values(), MOST_EVENTS))
+    rise, fell = rises(rows, pairs, elapsed, dict.fromkeys(COUNTED.values(), state.MOST_EVENTS))
     same = pairs.rise(rows["HPPNALIS"]) == 0
     plain = (elapsed > USUAL[0] * usual) & (elapsed < USUAL[1] * usual) & ~fell & same
     data = common | {

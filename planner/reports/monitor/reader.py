@@ -12,27 +12,17 @@ import polars as pl
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.monitor import devices, layouts
+from planner.reports.monitor import devices, layouts, state
 from planner.reports.monitor import records as frames
 from planner.reports.monitor.layouts import Kind
 from planner.reports.monitor.records import Walk, overlapping, walk
-from planner.reports.monitor.system import (
-    MOST_EVENTS,
-    SECOND,
-    Columns,
-    Notes,
-    Pairs,
-    RecordedSystem,
-    SampleSpan,
-    moment,
-    previous,
-)
+from planner.reports.monitor.state import Columns, Pairs, SampleSpan
 from planner.results import Integers
 
 RATES: Final = {Kind.DATA_SPACE: devices.SPACE_RATES, Kind.PAGING_VOLUME: devices.PAGING_RATES}
 MOST: Final = {  # kind: by how much its counters may rise a second; those of pools are taken with their marks
     Kind.ACTIVITY: devices.MOST_A_SECOND, Kind.POOL_ACTIVITY: {},
-    **{kind: dict.fromkeys(rates.values(), MOST_EVENTS) for kind, rates in RATES.items()},
+    **{kind: dict.fromkeys(rates.values(), state.MOST_EVENTS) for kind, rates in RATES.items()},
 }  # fmt: skip
 TABLE_OF: Final = {  # table, and what names a row; pools first: devices refer to them
     Kind.POOL_ACTIVITY: ("supply", "HPPOOLNM"), Kind.ACTIVITY: ("devices", "RDEVDEV"),
@@ -64,8 +54,8 @@ class RecordReader:
     def __init__(self, path: Path, pools_known: bool) -> None:
         self.path, self.pools_known = path, pools_known
         self.records = 0
-        self.system = RecordedSystem()
-        self.notes = Notes()
+        self.system = state.RecordedSystem()
+        self.notes = state.Notes()
 
     def take(self, records: Walk) -> Iterator[MonitorTables]:
         """Read the records of a chunk: split where a system introduces itself."""
@@ -132,7 +122,7 @@ class RecordReader:
         back = old.end is not None and time < old.end
         if old.samples and (name != old.name or ipl != old.ipl or back):
             self._leave()
-            self.system = RecordedSystem()
+            self.system = state.RecordedSystem()
         zone = int(row["SYSZONE"][0])
         plausible = abs(zone) <= 15 * 3600 and zone % 900 == 0  # s
         if not plausible:
@@ -172,7 +162,7 @@ class RecordReader:
         span = SampleSpan(self.path, system, system.samples, times, known)
         system.samples += ends.size
         system.end = int(ends[-1])
-        system.lengths += (np.diff(times[0 if known else 1 :]) / SECOND).tolist()
+        system.lengths += (np.diff(times[0 if known else 1 :]) / state.SECOND).tolist()
         closed = {kind: self._close(kind, found) for kind, found in rows.items()}
         span.pools = closed.get(Kind.POOL_ACTIVITY)
         ended = {kind: each for kind, each in closed.items() if each["sample"].size}
@@ -190,9 +180,9 @@ class RecordReader:
         all_ends = ends if before is None else np.concatenate([[before], ends])
         back = np.flatnonzero(np.diff(all_ends) <= 0)
         if back.size:
-            was, now = all_ends[back[0]], all_ends[back[0] + 1]
+            was, now = map(state.moment, all_ends[back[0] : back[0] + 2].tolist())
             record = int(which[back[0] + (before is None)])
-            problem = f"the sample ends at {moment(int(now))}, the one before at {moment(int(was))}"
+            problem = f"the sample ends at {now}, the one before at {was}"
             raise self._error(records, record, f"{problem}: expected samples in order of time")
         return ends
 
@@ -261,7 +251,7 @@ class RecordReader:
         system.last[kind] = {name: values[newest] for name, values in rows.items()}
         if held is not None and held["sample"].size:
             rows = {name: np.concatenate([held[name], rows[name]]) for name in rows}
-        before, twice = previous(_keys(kind, rows), rows["sample"])
+        before, twice = state.previous(_keys(kind, rows), rows["sample"])
         if twice is not None:
             which = f"{kind.words} of {_who(kind, rows, int(twice[0]))} a second time in a sample"
             wanted = "expected one; the end of a sample (D1R11) is perhaps missing"
@@ -274,11 +264,11 @@ class RecordReader:
     def _check_times(self, kind: Kind, rows: Columns, span: SampleSpan) -> None:
         """Records are built between the end of the sample before and that of their own, but for a second."""
         at = rows["sample"] - span.first
-        wrong = rows["time"] > span.times[at + 1] + SECOND
-        wrong |= (rows["time"] < span.times[at] - SECOND) & (span.known | (at > 0))
+        wrong = rows["time"] > span.times[at + 1] + state.SECOND
+        wrong |= (rows["time"] < span.times[at] - state.SECOND) & (span.known | (at > 0))
         if wrong.any():
             row = int(wrong.argmax())
-            built, end = moment(int(rows["time"][row])), moment(int(span.times[at[row] + 1]))
+            built, end = state.moment(int(rows["time"][row])), state.moment(int(span.times[at[row] + 1]))
             problem = f"{kind.words} built at {built} in the sample that ends at {end}"
             raise self._refused(rows, row, f"{problem}: expected a time within its interval")
 
@@ -314,7 +304,7 @@ class RecordReader:
         if kind in RATES:
             common |= {name: rise[counter] / elapsed for name, counter in RATES[kind].items()}
             return (devices.spaces if kind == Kind.DATA_SPACE else devices.paging)(now, common)
-        common["time"] = span.times[now["sample"] - span.first + 1] / SECOND
+        common["time"] = span.times[now["sample"] - span.first + 1] / state.SECOND
         if (wrong := devices.above_aliases(rows, pairs)) is not None:
             row, problem = wrong
             raise self._refused(rows, int(pairs.now[row]), f"D6R28, {problem}")
