@@ -146,9 +146,24 @@ def evidence_of(state: SeriesState) -> Array:
 
 def further_changes(state: SeriesState) -> Array:
     """By how much one further change in place of none, averaged over all of them, raises the log evidence."""
-    odds = further(state)
-    none = np.zeros((len(state.values), 1))
-    return log_sum(np.concatenate([odds["step"], odds["bend"], none], axis=1), axis=1)
+    model = linear(state)
+    solutions = [solve(model, phi) for phi in PHIS]
+    weights = [log_sum(with_further(each, steps_and_bends(model, each)), axis=1) for each in solutions]
+    return log_sum(np.array(weights)) - log_sum(np.array([each.evidence for each in solutions]))
+
+
+def steps_and_bends(model: Linear, solved: Solved) -> AddedColumns:
+    """A step on each day, then a bend on each of `bend_days`, with the log of their odds in the gain."""
+    steps, bends = step_candidates(model, solved, step_products(solved.white)), bend_candidates(model, solved)
+    both = ((steps, "step"), (bends, "bend"))
+    weighed = [replace(each, gain=each.gain + np.log(PRIORS[kind].odds)) for each, kind in both]
+    return AddedColumns.joined(weighed, axis=1)
+
+
+def with_further(solved: Solved, further: AddedColumns) -> Array:
+    """Log evidence of no further column, and of each; (series, 1 + candidates)."""
+    own = solved.evidence[:, None]
+    return np.concatenate([own, own + further.gain], axis=1)
 
 
 def wandered(state: SeriesState) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, product
 from typing import Any, Final
 
@@ -17,14 +17,12 @@ from planner.errors import PlannerError
 from planner.results import Array, Flags, Integers
 from planner.site.growth.changes import (
     SPELLS,
-    AddedColumns,
-    bend_candidates,
     bend_days,
     of_kind,
     search,
-    step_candidates,
-    step_products,
+    steps_and_bends,
     wanderers,
+    with_further,
 )
 from planner.site.growth.model import (
     BUSY,
@@ -270,23 +268,17 @@ def draw_form(state: SeriesState, proportional: bool, by: dict[str, Array]) -> t
     normals = ndtri(even_numbers(count, NORMALS, mirrored=True))
     model = linear(state, proportional=proportional)
     solutions = [solve(model, phi) for phi in PHIS]
-    steps = [step_candidates(model, solved, step_products(solved.white)) for solved in solutions]
-    bends = [bend_candidates(model, solved) for solved in solutions]
-    candidates = [AddedColumns.joined(both, axis=1) for both in zip(steps, bends, strict=True)]
+    candidates = [steps_and_bends(model, solved) for solved in solutions]
     series, days = state.values.shape
-    odds = np.log(np.repeat([PRIORS["step"].odds, PRIORS["bend"].odds], [days, bends[0].gain.shape[1]]))
-    weights = np.empty((series, len(PHIS), 1 + odds.size))
-    for index, (solved, found) in enumerate(zip(solutions, candidates, strict=True)):
-        weights[:, index, 0] = solved.evidence
-        weights[:, index, 1:] = solved.evidence[:, None] + found.gain + odds
-    flat = weights.reshape(series, -1)
+    weights = [with_further(solved, found) for solved, found in zip(solutions, candidates, strict=True)]
+    flat = np.concatenate(weights, axis=1)
     total = log_sum(flat, axis=1)
     with np.errstate(under="ignore"):
         share = np.exp(flat - total[:, None])
     edges = np.cumsum(share, axis=1)
     which = np.array([np.searchsorted(edge, by["place"] * edge[-1]) for edge in edges])
     which = np.minimum(which, flat.shape[1] - 1)
-    phi, which = np.divmod(which, 1 + odds.size)
+    phi, which = np.divmod(which, weights[0].shape[1])
     size = solutions[0].mean.shape[1]
     row = np.arange(series)[:, None]
     mean = np.array([each.mean for each in solutions])[phi, row]
@@ -348,17 +340,6 @@ def may_pass(state: SeriesState, begin: Integers) -> Array:
 WORKDAYS: Final = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SomeSeries:
-    """Series that are fitted together."""
-
-    name: str  # for messages
-    values: Array  # (series, days) busy-hour levels, nan where missing
-    weekday: Integers  # (days,)
-    month_forms: Array  # (forms, days)
-    draws: int
-
-
 def fit_days(
     values: Array,
     weekday: Integers,
@@ -370,34 +351,29 @@ def fit_days(
     pays: int = 4,  # parts from which on more processes than this one pay
 ) -> TrendDraws:
     """Fit every series: (series, days) busy-hour levels, nan where missing; many of them in some processes."""
-    parts = [
-        SomeSeries(
-            name=f"series {begin + 1} to {min(begin + at_once, len(values))}", values=values[begin : begin + at_once],
-            weekday=weekday, month_forms=month_forms, draws=draws,
-        )
-        for begin in range(0, len(values), at_once)
-    ]  # fmt: skip
+    parts = [values[begin : begin + at_once] for begin in range(0, len(values), at_once)]
+    fit = partial(fit_some, weekday=weekday, month_forms=month_forms, draws=draws)
     if len(parts) < pays:
-        return TrendDraws.joined([fit_some(part) for part in parts])
+        return TrendDraws.joined([fit(part) for part in parts])
     fits: list[TrendDraws] = []
-    for found in parallel.run(fit_some, parts, workers=workers):
+    for k, found in enumerate(parallel.run(fit, parts, workers=workers)):
         if isinstance(found, parallel.Failed):
-            raise PlannerError(f"the trend of {found.name} has no answer: {found.problem}")
+            which = f"series {k * at_once + 1} to {k * at_once + len(parts[k])}"
+            raise PlannerError(f"the trend of {which} has no answer: {found.problem}")
         fits.append(found)
     return TrendDraws.joined(fits)
 
 
-def fit_some(part: SomeSeries) -> TrendDraws:
-    """Level, trend, pattern and shifts of some series."""
-    values, weekday = part.values, part.weekday
+def fit_some(values: Array, weekday: Integers, month_forms: Array, draws: int) -> TrendDraws:
+    """Level, trend, pattern and shifts of some series, (series, days); nan where a day is missing."""
     scale = np.nanmedian(values, axis=1)
     scale = np.where(scale > 0, scale, np.maximum(np.nanmean(values, axis=1), 1e-300))
     top = np.where(first_week(values, weekday) >= BUSY, 1.0, np.nan)[:, weekday] * values
     unit = np.nanmedian(top, axis=1)
     unit = np.where(unit > 0, unit, scale)
-    state = start(values / unit[:, None], weekday, part.month_forms)
+    state = start(values / unit[:, None], weekday, month_forms)
     search(state)
-    drawn: dict[str, Any] = draw(state, part.draws)
+    drawn: dict[str, Any] = draw(state, draws)
     let_wander(state, drawn)
     busiest = np.argmax(drawn["week"].mean(axis=1), axis=1)
     head = np.take_along_axis(drawn["week"], busiest[:, None, None], axis=2)  # (series, draws, 1)
