@@ -244,8 +244,7 @@ def let_wander(state: SeriesState, drawn: dict[str, Array]) -> None:
             both = with_columns(both)
         drawn[name], of_rival = both
         drawn[name][these] = chosen(taken, of_rival, drawn[name][these])
-    for index in np.flatnonzero(share > LIKELIER).tolist():
-        state.steps[these[index]] = rival.steps[index]
+    state.steps[these[share > LIKELIER]] = rival.steps[share > LIKELIER]
 
 
 def with_columns(values: Sequence[Array]) -> list[Array]:
@@ -256,7 +255,7 @@ def with_columns(values: Sequence[Array]) -> list[Array]:
 
 def numbers_of(state: SeriesState, columns: int, knots: int) -> list[int]:
     """Which normal number each column has: those of its kind, however many of another kind some series have."""
-    steps, waves = max(map(len, state.steps), default=0), state.waves
+    steps, waves = state.begins.shape[1], state.waves
     drifts = columns - 10 - steps - knots - waves
     kinds = (1, 10), (OF_STEPS, steps), (OF_DRIFTS, drifts), (OF_KNOTS, knots), (OF_HARMONICS, waves)
     return [first + k for first, many in kinds for k in range(many)]
@@ -301,10 +300,9 @@ def draw_form(state: SeriesState, proportional: bool, by: dict[str, Array]) -> t
     level = np.maximum(drawn[:, :, 0], LEAST_FACTOR)
     sizes = np.full((series, count, STEPS + 1), 0.0)
     dates = np.full((series, count, STEPS + 1), -1)
-    for k, certain in enumerate(state.steps):
-        many = len(certain)
-        sizes[k, :, :many] = drawn[k, :, 10 : 10 + many]
-        dates[k, :, :many] = certain
+    certain, many = state.steps[:, None] < days, state.begins.shape[1]
+    sizes[:, :, :many] = np.where(certain[:, :, :many], drawn[:, :, 10 : 10 + many], 0.0)
+    dates[:, :, :-1] = np.where(certain, state.steps[:, None], -1)
     sizes[:, :, -1], dates[:, :, -1] = np.where(bent, 0.0, size_of), np.where(added & ~bent, at, -1)
     bend = np.where(bent, size_of, 0.0)
     known = np.arange(waves) // 2 < state.harmonics[:, None, None]
@@ -384,7 +382,8 @@ def fit_some(values: Array, weekday: Integers, month_forms: Array, draws: int) -
     drawn |= {"week": drawn["week"] / head, "phi": drawn["phi"].mean(axis=1)}
     return TrendDraws(
         **drawn, first=np.argmax(np.isfinite(values), axis=1), last=state.last, measured=state.there.sum(axis=1),
-        steps=tuple(map(tuple, state.steps)), pulses=tuple(map(tuple, state.pulses)), month_form=state.month_form,
+        steps=tuple(tuple(each[each < values.shape[1]].tolist()) for each in state.steps),
+        pulses=tuple(tuple(np.flatnonzero(each).tolist()) for each in state.pulses), month_form=state.month_form,
         fitted=np.ones(len(values), dtype=bool),
     )  # fmt: skip
 
