@@ -315,6 +315,9 @@ def _releases(system: System) -> Iterator[str]:
             yield f"Model {name} was measured on {measured}; the file says {release}."
 
 
+DIFFERENCE: Final = ("input", "first", "second", "effect")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemComparison(Answer):
     """Two systems side by side.
@@ -398,10 +401,7 @@ class SystemComparison(Answer):
         return {
             "first": self.one.to_dict(),
             "second": self.two.to_dict(),
-            "differences": [
-                {"input": label, "first": old, "second": new, "effect": effect}
-                for label, old, new, effect in self.inputs
-            ],
+            "differences": [dict(zip(DIFFERENCE, row, strict=True)) for row in self.inputs],
         }
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
