@@ -252,21 +252,17 @@ class Course:
     def _steps(self, axes: Axes, begin: Array, end: Array, values: Array) -> str:
         """A step line, interrupted where nothing was measured."""
         left, right, values = _thinned(np.round(axes.x(begin), 1), np.round(axes.x(end), 1), values)
-        words: list[str] = []
-        at, height = math.nan, math.nan
-        for a, b, y in zip(left.tolist(), right.tolist(), axes.y(values).tolist(), strict=True):
-            if math.isnan(y):
-                at = math.nan
-                continue
-            if math.isnan(at) or a - at > 0.15:  # noqa: PLR2004 - a visible gap
-                words.append(f"M{place(a)} {place(y)}")
-            elif y != height:
-                words.append(f"V{place(y)}")
-            if words and words[-1].startswith("H") and y == height:
-                words.pop()  # the step continues
-            words.append(f"H{place(b)}")
-            at, height = b, y
-        return "".join(words)
+        known, gap = ~np.isnan(values), 0.15  # a visible one
+        follows = np.r_[False, known[:-1] & (left[1:] - right[:-1] <= gap)][known]
+        left, right, height = left[known], right[known], axes.y(values[known])
+        first = np.flatnonzero(
+            ~follows | (np.diff(height, prepend=np.nan) != 0.0)
+        )  # a step ends before the next
+        last = np.r_[first, height.size][1:] - 1
+        return "".join(
+            f"{f'V{place(y)}' if on else f'M{place(a)} {place(y)}'}H{place(b)}"
+            for a, b, y, on in zip(left[first], right[last], height[first], follows[first], strict=True)
+        )
 
 
 def _thinned(left: Array, right: Array, values: Array, places: int = 360) -> tuple[Array, Array, Array]:
