@@ -16,6 +16,7 @@ from planner.library import DEFAULT_MODEL
 from planner.queueing.pools.pool import MOST_DEVICES
 from planner.queueing.pools.solve import solve_pools
 from planner.results import Array
+from planner.site.growth.dates import month_forms
 from planner.site.growth.model import YEAR
 from planner.units import MOST_ALIASES
 
@@ -45,10 +46,8 @@ def daily_levels(
     of one day with the next, `gaps` the share of days without measurements.
     """
     day = np.arange(days)
-    calendar = np.datetime64(FIRST, "D") + day.astype("timedelta64[D]")
     weekday = (FIRST.weekday() + day) % 7
-    next_month = (calendar.astype("datetime64[M]") + np.timedelta64(1, "M")).astype("datetime64[D]")
-    last_working = np.is_busday(calendar) & (np.busday_count(calendar, next_month) == 1)
+    last_working = month_forms(FIRST, days)[0] > 0
     level = (1 + growth * day / YEAR) * np.where(2 * day >= days, 1 + shift, 1.0)
     innovations = np.sqrt(1 - correlation**2) * generator.standard_normal(days)
     innovations[0] = generator.standard_normal()

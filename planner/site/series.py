@@ -133,7 +133,7 @@ def busy_hours(starts: NDArray[np.datetime64], numbers: Array) -> tuple[date, Ar
     hour = np.floor((seconds - DAY * day) / HOUR).astype(np.int64)
     wanted_count = 0.5 * min(HOUR / spacing, HOUR)  # share of an hour that must be measured
     profile = _means((day - first) * 24 + hour, numbers, days * 24, wanted_count).reshape(days, 24)
-    chosen = _busy_hour(profile, (np.arange(days) + origin.weekday()) % 7)
+    chosen = _busy_hour(profile, origin.weekday())
     levels = np.take_along_axis(profile, chosen[:, None], axis=1)[:, 0]
     return origin, levels, np.where(np.isnan(levels), np.nan, chosen)
 
@@ -146,18 +146,19 @@ def _means(place: Integers, numbers: Array, size: int, least: float) -> Array:
     return np.where((count > 0) & (count >= least), total / np.maximum(count, 1), np.nan)
 
 
-def _busy_hour(profile: Array, weekday: Integers, weeks: int = 4, common_days: float = 2.0) -> Integers:
-    """The busiest hour of each day, (days, 24) to (days,), by the means of its weekday over weeks on either side."""
+def _busy_hour(profile: Array, weekday: int, weeks: int = 4, common_days: float = 2.0) -> Integers:
+    """The busiest hour of each day, (days, 24) to (days,), by the means of its weekday over weeks on either side.
+
+    `weekday` is that of the first day.
+    """
+    before, after = weekday, -(weekday + len(profile)) % 7  # days that make the weeks whole
+    whole = np.pad(profile, ((before, after), (0, 0)), constant_values=np.nan).reshape(-1, 7 * 24)
+    mean, count = (each.reshape(-1, 24)[before:][: len(profile)] for each in _window_means(whole, weeks))
     # all weekdays together weigh as much as `common_days` of the one
     common, of_all = _window_means(profile, 7 * weeks)
-    score = np.full(profile.shape, -np.inf)
-    for number in range(7):
-        days = np.flatnonzero(weekday == number)
-        mean, count = _window_means(profile[days], weeks)
-        shared = common_days * (of_all[days] > 0)
-        blended = (mean * count + common[days] * shared) / np.maximum(count + shared, 1)
-        score[days] = np.where(count > 0, blended, -np.inf)
-    return np.asarray(np.argmax(score, axis=1))
+    shared = common_days * (of_all > 0)
+    blended = (mean * count + common * shared) / np.maximum(count + shared, 1)
+    return np.asarray(np.argmax(np.where(count > 0, blended, -np.inf), axis=1))
 
 
 def _window_means(rows: Array, reach: int) -> tuple[Array, Array]:

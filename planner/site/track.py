@@ -249,10 +249,9 @@ class TrackRecord(Answer):
             return f"No pool has other aliases since {when} than before: nothing can be compared."
         if not self.pairs:
             return f"{counted(len(self.pools), 'pool')} changed since {when}; no intervals can be compared."
-        share = 100 * self.held / self.pairs
         return (
             f"{counted(len(self.pools), 'pool')} changed since {when}: the 90 % range of the response held in "
-            f"{self.held} of {counted(self.pairs, 'interval')} ({percent(share / 100)})."
+            f"{self.held} of {counted(self.pairs, 'interval')} ({percent(self.held / self.pairs)})."
         )
 
     @property
