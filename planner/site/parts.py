@@ -171,9 +171,8 @@ def cut(groups: Sequence[Group], rows: int) -> list[tuple[Group, ...]]:
     """Pools or volumes of one system each, about `ROWS_OF_A_PART` of all `rows` together."""
     fitting = max(ROWS_OF_A_PART * len(groups) // max(rows, 1), 1)
     found: list[tuple[Group, ...]] = []
-    for kind in dict.fromkeys((each.system, each.kind == VOLUME) for each in groups):
-        some = [each for each in groups if (each.system, each.kind == VOLUME) == kind]
-        size = min(fitting, VOLUMES_OF_A_PART if kind[1] else POOLS_OF_A_PART)
+    for (_, alone), some in by_key(((each.system, each.kind == VOLUME), each) for each in groups).items():
+        size = min(fitting, VOLUMES_OF_A_PART if alone else POOLS_OF_A_PART)
         found += [tuple(some[first : first + size]) for first in range(0, len(some), size)]
     return found
 

@@ -65,23 +65,19 @@ class Growth(Answer):
     def headline(self) -> str:
         """What could not be read; what breaks first, and when; over which days needs are decided."""
         lacking = first_words(self.gaps, "limits may come earlier than said")
-        return f"{lacking}{self._first} {self.basis}".rstrip()
+        said = sentence(self.limits[0], self.rate, self.horizon)
+        if len(self.limits) > 1:
+            within = sum(each.verdict in {"already", "within horizon"} for each in self.limits)
+            said = (
+                f"{within} of {len(self.limits)} limits {'is' if within == 1 else 'are'} reached within "
+                f"{ahead(self.horizon)}. {'First' if within else 'Next'}: {said}"
+            )
+        return f"{lacking}{said} {self.basis}".rstrip()
 
     @property
     def exit_code(self) -> int:
         """2 where members could not be read, or a pool has no answer."""
         return 2 if self.unanswered else worst_code(self.gaps)
-
-    @property
-    def _first(self) -> str:
-        said = sentence(self.limits[0], self.rate, self.horizon)
-        within = sum(each.verdict in {"already", "within horizon"} for each in self.limits)
-        if len(self.limits) == 1:
-            return said
-        return (
-            f"{within} of {len(self.limits)} limits {'is' if within == 1 else 'are'} reached within "
-            f"{ahead(self.horizon)}. {'First' if within else 'Next'}: {said}"
-        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -118,7 +114,8 @@ class Growth(Answer):
             (
                 each.measured, amount(each.now, each.measured.unit),
                 None if each.trend is None else "{1} % ({0} to {2})".format(*ends(each.trend * 100, 1)),
-                None if each.limit is None else amount(each.limit, ""), each.reached or each.verdict, _dates(each),
+                None if each.limit is None else amount(each.limit, ""), each.reached or each.verdict,
+                each.reached_low and f"{each.reached_low} to {each.reached_high or 'later'}",  # or beyond the horizon
             )
             for each in self.limits
         ]  # fmt: skip
@@ -148,10 +145,11 @@ class Growth(Answer):
             for it in each.shifts
         ]
         weeks = [
-            (each.grows, *(readable(factor, 2, zeros=True) for factor in each.week), _month_end(each))
+            (each.grows, *(readable(factor, 2, zeros=True) for factor in each.week),
+             each.month_end and f"{each.month_end[0]}: {readable(each.month_end[1].value, 2, zeros=True)}")
             for each in grow
             if each.trend is not None
-        ]
+        ]  # fmt: skip
         pattern = table(weeks, *WEEKDAYS, "month end").filled(("what", *WEEKDAYS))
         return (
             *found,
@@ -434,25 +432,12 @@ def notes_on_days(limits: Sequence[Limit], correlated: float = 0.7) -> list[str]
     return found
 
 
-def _dates(limit: Limit) -> str | None:
-    """The range of the date; an open end is beyond the horizon."""
-    if limit.reached_low is None:
-        return None
-    return f"{limit.reached_low} to {limit.reached_high or 'later'}"
-
-
 def _needed(need: Interval) -> str:
     """A count with its range; inf is more than there are addresses for."""
     low, value, high = (
         "not solved" if math.isnan(end) else readable(end) if math.isfinite(end) else TOO_MANY for end in need
     )
     return value if low == high else f"{value} ({low} to {high})"
-
-
-def _month_end(limit: Limit) -> str | None:
-    if limit.month_end is None:
-        return None
-    return f"{limit.month_end[0]}: {readable(limit.month_end[1].value, 2, zeros=True)}"
 
 
 def loads(limits: Sequence[Limit]) -> list[Limit]:

@@ -134,8 +134,8 @@ class TrendDraws:
         grown = math.log1p(rate)
         level = self.level(self.last) / self.season_on(self.last)
         first = np.maximum(level * np.exp(-grown * (self.last - self.first)[:, None] / YEAR), TINY)
-        none = dict.fromkeys(("bend", "wandering"), np.zeros_like(first))
-        none |= {name: np.zeros_like(getattr(self, name)) for name in ("shift_size", "wander")}
+        gone = ("bend", "wandering", "shift_size", "wander")
+        none = {name: np.zeros_like(getattr(self, name)) for name in gone}
         return replace(self, first_level=first, slope=grown * first, compounds=first > 0, **none)
 
     def season_on(self, day: Integers | float) -> Array:

@@ -193,21 +193,14 @@ def answer_part(part: Sequence[PoolQuestion], device_model: DeviceModel, target:
 
 
 def _ask(wanted: Sequence[tuple[Run, NeedsByLoad, set[float]]], ask: Callable[..., list[Need]]) -> None:
-    """What each pool needs at multiples of its load, all of them at once."""
-    for ahead in (True, False):
-        asked = [
-            (run, loads, times)
-            for run, loads, some in wanted
-            if (loads.limit is None) == ahead
-            for times in sorted(some)
-        ]
-        found = ask(
-            [(run,) for run, _, _ in asked], growth=[times - 1.0 for *_, times in asked],
-            enough=None if ahead else [loads.limit or 0 for _, loads, _ in asked],
-        )  # fmt: skip
-        for (_, loads, times), one in zip(asked, found, strict=True):
-            low, high = (one.rank if end is None else float(end) for end in (one.low, one.high))
-            loads.needs[times] = Interval(low, one.rank, high)
+    """What each pool needs at multiples of its load, all of them at once: counts, or whether limits are enough."""
+    asked = [(run, loads, times) for run, loads, some in wanted for times in sorted(some)]
+    limits = [loads.limit for _, loads, _ in asked]
+    growth, enough = [times - 1.0 for *_, times in asked], None if None in limits else limits
+    found = ask([(run,) for run, _, _ in asked], growth=growth, enough=enough)
+    for (_, loads, times), one in zip(asked, found, strict=True):
+        low, high = (one.rank if end is None else float(end) for end in (one.low, one.high))
+        loads.needs[times] = Interval(low, one.rank, high)
 
 
 def _step(counts: dict[float, float], limit: int) -> tuple[float, float]:
