@@ -6,7 +6,7 @@ steps. The product is linearized about the last estimate and fitted by generaliz
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -135,11 +135,8 @@ class SeriesState:
         return np.where(form == 0, 1.0, np.where(form == 1, factor, factor * self.level * self.season))
 
 
-# What a state holds of each series in an array of its own.
-BY_SERIES: Final = (
-    "values", "there", "years", "level", "week", "growth", "compounds", "jump", "month", "month_form", "busy", "spread",
-    "form", "whole_year", "harmonics", "season", "last", "wandering", "chance", "steps", "pulses",
-)  # fmt: skip
+# What a state holds of each series, a row of an array.
+BY_SERIES: Final = [each.name for each in fields(SeriesState) if each.name not in {"weekday", "month_forms"}]
 
 
 @dataclass(slots=True)
