@@ -196,23 +196,18 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     """
     series, days = state.values.shape
     quiet = np.cumsum(~state.busy, axis=1) * ~state.busy  # number of each less busy weekday, from 1
-    drifts, waves, ramps, begins = (
-        np.arange(1, 1 + quiet.max(initial=0)),
-        state.waves,
-        state.ramps,
-        state.begins,
-    )
-    noise, rows = state.noise, MeasuredDays.of(state.there)
+    drifts, wave = np.arange(1, 1 + quiet.max(initial=0)), np.arange(state.waves) // 2
+    noise, rows, begins, ramps = state.noise, MeasuredDays.of(state.there), state.begins, state.ramps
     line = state.line
     weight = noise * np.where(proportional, line, 1.0) / state.level
     steep = np.where(state.compounds[:, None], line, 1.0) * (1 + proportional * state.jump)
     slope = noise * steep / state.level
-    week, month_end, wave = state.week[:, state.weekday], state.in_month_end, np.arange(waves) // 2
+    week, month_end = state.week[:, state.weekday], state.in_month_end
     since = state.years - np.where(rows.there, state.years, 0.0).max(axis=1, keepdims=True)
     seasonal, drifting = wave < state.harmonics[:, None], quiet[:, state.weekday, None] == drifts
     stepped = np.arange(days)[:, None] >= begins[:, None]
     constant = noise * line / state.level - slope * state.growth[:, None] * state.years
-    season = (noise / state.season)[:, :, None] * waves_of(state.years, waves) * seasonal[:, None]
+    season = (noise / state.season)[:, :, None] * waves_of(state.years, state.waves) * seasonal[:, None]
     blocks = (  # columns of a kind, which series use them, prior
         (constant[:, :, None], True, 0.0),
         ((slope * state.years)[:, :, None], True, 0.0),
@@ -409,7 +404,7 @@ def first_week(values: Array, weekday: Integers, fewest: int = 4) -> Array:
 def start(values: Array, weekday: Integers, month_forms: Array) -> SeriesState:
     """A level constant over time, and the weekdays' medians."""
     there = np.isfinite(values)
-    first = np.argmax(there, axis=1)
+    first, last = np.argmax(there, axis=1), there.shape[1] - 1 - np.argmax(there[:, ::-1], axis=1)
     years = (np.arange(values.shape[1]) - first[:, None]) / YEAR
     week = first_week(values, weekday)
     busy = week >= BUSY
@@ -422,9 +417,9 @@ def start(values: Array, weekday: Integers, month_forms: Array) -> SeriesState:
         compounds=np.zeros(series, dtype=bool),
         jump=np.zeros_like(values), month=np.ones(series),
         month_form=np.full(series, -1), busy=busy, spread=np.full(series, 0.1), form=np.zeros(series, dtype=np.intp),
-        whole_year=there.shape[1] - np.argmax(there[:, ::-1], axis=1) - first >= FEWEST_SEASONAL,
+        whole_year=last + 1 - first >= FEWEST_SEASONAL,
         harmonics=np.zeros(series, dtype=np.intp), season=np.ones_like(values),
-        last=there.shape[1] - 1 - np.argmax(there[:, ::-1], axis=1), wandering=np.zeros(series),
+        last=last, wandering=np.zeros(series),
         chance=np.zeros((series, len(WANDERINGS))),
         steps=np.full((series, STEPS), values.shape[1]), pulses=np.zeros_like(there),
     )  # fmt: skip
