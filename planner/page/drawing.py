@@ -59,6 +59,11 @@ def place(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
+def _most(values: Array) -> float:
+    """Largest finite number; 0 where there is none."""
+    return float(np.max(values, initial=0.0, where=np.isfinite(values)))
+
+
 def _run(x: Iterable[float], y: Iterable[float]) -> str:
     """A line through points, interrupted where one is missing."""
     words, pen = [], "M"
@@ -124,11 +129,9 @@ class Curve:
 
     def top(self) -> float:
         """End of the axis: the largest finite end, unless that would flatten the curve."""
-        values = self.values[np.isfinite(self.values)]
-        highs = self.high[np.isfinite(self.high)]
-        largest = float(values.max(initial=0.0))
+        largest, high = (_most(each) for each in (self.values, self.high))
         # at most 2.5 times the largest value; the band may be cut off
-        return 1.05 * min(max(float(highs.max(initial=0.0)), largest), 2.5 * largest) or 1.0
+        return 1.05 * min(max(high, largest), 2.5 * largest) or 1.0
 
     def words(self) -> str:
         """The picture in sentences."""
@@ -158,14 +161,9 @@ class Curve:
         first, last = float(self.counts[0]), float(self.counts[-1])
         axes = Axes(first - 0.5, last + 0.5, self.top())
         x, floor = axes.x(self.counts), HEIGHT - BOTTOM
-        values = np.where(np.isfinite(self.values), self.values, np.nan)
-        y = np.where(np.isnan(values), np.nan, axes.y(values))
-        low, high = (
-            max(min(end, last + 0.5), first - 0.5) for end in (self.span[0] - 0.5, self.span[1] + 0.5)
-        )
-        strip = (
-            f"M{place(axes.x(low))} {place(TOP)}H{place(axes.x(high))}V{place(floor)}H{place(axes.x(low))}z"
-        )
+        y = axes.y(np.where(np.isfinite(self.values), self.values, np.nan))
+        low, high = map(place, axes.x(np.clip(np.add(self.span, (-0.5, 0.5)), axes.first, axes.last)))
+        strip = f"M{low} {place(TOP)}H{high}V{place(floor)}H{low}z"
         known = ~(np.isnan(self.low) | np.isnan(self.high))
         up = np.where(np.isfinite(self.high), self.high, self.top())[known]
         band = _run(x[known], axes.y(self.low[known])) + _run(x[known][::-1], axes.y(up)[::-1]).replace(
@@ -209,8 +207,7 @@ class Course:
         begin = (self.start - self.start[0]) / np.timedelta64(1, "s")
         length = np.where(np.isfinite(self.seconds) & (self.seconds > 0), self.seconds, 0.0)
         last = float((begin + length).max()) or 1.0
-        top = 1.08 * max(each[np.isfinite(each)].max(initial=0.0) for each in (self.needed, self.in_use))
-        axes = Axes(0.0, last, float(top) or 1.0)
+        axes = Axes(0.0, last, 1.08 * max(map(_most, (self.needed, self.in_use))) or 1.0)
         needed, used = (self._steps(axes, begin, begin + length, each) for each in (self.needed, self.in_use))
         parts = [
             *_frame(axes, self._times(last), ticks(axes.top, whole=True), "aliases", self._span()),
@@ -252,21 +249,17 @@ class Course:
     def _steps(self, axes: Axes, begin: Array, end: Array, values: Array) -> str:
         """A step line, interrupted where nothing was measured."""
         left, right, values = _thinned(np.round(axes.x(begin), 1), np.round(axes.x(end), 1), values)
-        words: list[str] = []
-        at, height = math.nan, math.nan
-        for a, b, y in zip(left.tolist(), right.tolist(), axes.y(values).tolist(), strict=True):
-            if math.isnan(y):
-                at = math.nan
-                continue
-            if math.isnan(at) or a - at > 0.15:  # noqa: PLR2004 - a visible gap
-                words.append(f"M{place(a)} {place(y)}")
-            elif y != height:
-                words.append(f"V{place(y)}")
-            if words and words[-1].startswith("H") and y == height:
-                words.pop()  # the step continues
-            words.append(f"H{place(b)}")
-            at, height = b, y
-        return "".join(words)
+        known, gap = ~np.isnan(values), 0.15  # a visible one
+        follows = np.r_[False, known[:-1] & (left[1:] - right[:-1] <= gap)][known]
+        left, right, height = left[known], right[known], axes.y(values[known])
+        first = np.flatnonzero(
+            ~follows | (np.diff(height, prepend=np.nan) != 0.0)
+        )  # a step ends before the next
+        last = np.r_[first, height.size][1:] - 1
+        return "".join(
+            f"{f'V{place(y)}' if on else f'M{place(a)} {place(y)}'}H{place(b)}"
+            for a, b, y, on in zip(left[first], right[last], height[first], follows[first], strict=True)
+        )
 
 
 def _thinned(left: Array, right: Array, values: Array, places: int = 360) -> tuple[Array, Array, Array]:

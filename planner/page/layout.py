@@ -15,7 +15,7 @@ from planner import __version__
 from planner.answer import Answer, tabled
 from planner.lazy import pl
 from planner.measurements.archive import sha256_of
-from planner.page.content import FIRST, Grid, Input, Part, grid
+from planner.page.content import FIRST, Input, Part, grid
 from planner.page.volumes import Volumes
 from planner.quantity import column
 from planner.render import Table
@@ -31,8 +31,9 @@ INPUTS: Final = (
     column("size", label="size [bytes]"),
     column("sha256", of=lambda each: each.digest),
 )
-
-
+OF_FOLDERS: Final = (
+    "The digest of a folder is that of lines with digest, two spaces and name of each file, sorted by name."
+)
 ACCURACY: Final = HERE / "accuracy.csv"  # stored summary of the scoreboard
 FIGURES: Final = (
     column("report", label="published report"),
@@ -91,7 +92,7 @@ def page(
     }
     return environment.get_template("report.html.jinja").render(
         title=title, names=names, version=__version__, parts=parts, volumes=volumes, command=command,
-        inputs=_inputs(inputs) if inputs else None, accuracy_words=accuracy_words,
+        inputs=grid(tabled(inputs, INPUTS), "inputs", OF_FOLDERS) if inputs else None, accuracy_words=accuracy_words,
         accuracy=None if accuracy is None else grid(accuracy, "accuracy", "Published figures of this kind."),
         downloads=[DATA_NAME, *tables], data=embedded(data), style=style, script=script,
         # number of items that are open at first
@@ -139,12 +140,6 @@ def _steps(part: Part) -> list[dict[str, Any]]:
         {"words": words, "headline": prose(each.headline), "tiles": each.tiles, "counts": each.counts}
         for words, each in zip(_shares(part), part.growth, strict=True)
     ]
-
-
-def _inputs(inputs: Sequence[Input]) -> Grid:
-    """Table of the input files."""
-    caption = "The digest of a folder is that of lines with digest, two spaces and name of each file, sorted by name."
-    return grid(tabled(inputs, INPUTS), "inputs", caption)
 
 
 def inputs(sources: Iterable[Path]) -> list[Input]:

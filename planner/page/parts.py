@@ -19,7 +19,6 @@ from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, counted, from_to, listed, word
 from planner.site.growth import Growth
 from planner.site.growth.answer import ahead
-from planner.site.growth.dates import Limit
 from planner.site.pool_need import COUNTS as NEED_COUNTS
 from planner.site.pool_need import PoolNeed
 from planner.site.site_answer import RULES, SiteAnswer
@@ -109,21 +108,18 @@ def _ranged(low: int, high: int) -> str:
 
 def _breaks(answer: Growth, ident: str) -> Part:
     """The limits of a site in order of date."""
-    already = [each for each in answer.limits if each.verdict == ALREADY]
-    later = [each for each in answer.limits if each.verdict == WITHIN]
+    already, later = (
+        [each for each in answer.limits if each.verdict == verdict] for verdict in (ALREADY, WITHIN)
+    )
+    past, first = (each[0].measured.name if each else "" for each in (already, later))
     state = "bad" if already else "good"
     tiles = (
-        Tile(label="limits passed already", value=str(len(already)), detail=_first(already), state=state),
+        Tile(label="limits passed already", value=str(len(already)), detail=past, state=state),
         Tile(label="limits reached", value=str(len(later)), detail=f"within {ahead(answer.horizon)}"),
-        Tile(label="the first of them", value=str(later[0].reached) if later else "none", detail=_first(later)),
+        Tile(label="the first of them", value=str(later[0].reached) if later else "none", detail=first),
     )  # fmt: skip
     # tables of at most 8 rows need no sorting
     return replace(_any(answer, ident, "What breaks first", 8), tiles=tiles)
-
-
-def _first(limits: list[Limit]) -> str:
-    """Name of the first limit."""
-    return limits[0].measured.name if limits else ""
 
 
 # One volume or pool.
@@ -313,10 +309,6 @@ def _counted(
     return AfterGrowth(share=share, tiles=tiles, counts=counts, headline=headline)
 
 
-def _minute(need: PoolNeed) -> str | None:
-    return None if need.worst_start is None else f"{need.worst_start:%Y-%m-%d %H:%M}"
-
-
 def _largest(values: Any, unit: float = 1.0) -> float | None:
     known = np.asarray(values)[np.isfinite(values)]
     return float(known.max()) / unit if known.size else None
@@ -331,7 +323,11 @@ NEEDS: Final = (
     column("recommended_high", label="to", decimals=0, of="needed_high"),
     *NEED_COUNTS[2:],
     column("short_share", "percent", "short", of=lambda need: 100 * need.short_share),
-    column("worst_start", label="worst from", of=_minute),
+    column(
+        "worst_start",
+        label="worst from",
+        of=lambda need: need.worst_start and f"{need.worst_start:%Y-%m-%d %H:%M}",
+    ),
     column("busiest_hour", label="busiest hour", of=lambda need: need.busiest_hour or None),
     column("io_rate", "1/s", "peak I/O rate", 1, lambda need: _largest(need.series.io_rate)),
     column("response", "ms", "worst response", 2, lambda need: _largest(need.series.response, MILLISECOND)),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -334,11 +335,8 @@ def _growing(asked: PageQuestion) -> list[Answered]:
     """When limits are reached; empty if no load has a limit."""
     from planner.site.growth.limits import GrowthQuestion, site_growth
 
-    given = GrowthQuestion(
-        device_model=DeviceModel.from_model(asked.model),
-        target=asked.target,
-        together=share_together(asked.together),
-    )
+    device_model, together = DeviceModel.from_model(asked.model), share_together(asked.together)
+    given = GrowthQuestion(device_model=device_model, target=asked.target, together=together)
     measured = asked.measured
     lost = gaps_of(measured.missing, asked.own_members, measured.devices.lazy(), allowed=asked.allow_missing)
     with asked.progress("What breaks first", 0):
@@ -358,11 +356,8 @@ def _now(asked: PageQuestion) -> Answered:
     with asked.progress("After growth", len(asked.growth)) as done:
         later_by = partial(answer_later, source=asked.source, question=asked.question)
         found = run(later_by, asked.growth, workers=asked.workers, done=done)
-    later: list[tuple[float, Answer]] = []
-    for share, one in zip(asked.growth, found, strict=True):
-        if isinstance(one, Failed):  # no count is enough for this demand
-            break
-        later.append((share, one))
+    steps = takewhile(lambda step: not isinstance(step[1], Failed), zip(asked.growth, found, strict=True))
+    later: list[tuple[float, Any]] = list(steps)  # up to where no count is enough for the demand
     return Answered(answer=answer, grown=later, remarks=_remarks(len(later), asked.growth, ()))
 
 
@@ -410,18 +405,13 @@ def _further(answer: Subsystem | SiteAnswer, asked: PageQuestion) -> Answered:
     return Answered(answer=answer, full=full, grown=later, remarks=_remarks(len(later), asked.growth, failed))
 
 
-def _pools_in(answer: Answer) -> Sequence[PoolCount | AliasAnswer]:
-    if isinstance(answer, Subsystem):
-        return answer.pools
-    return [answer] if isinstance(answer, AliasAnswer) else []
-
-
 def _against(counters: SupplyAnswer, answers: Sequence[Answered]) -> tuple[str, ...]:
     """Remarks on pools where supply counters contradict a measurement of averages."""
     counts = {
         f"{each.system}/" * (each.system is not None) + pool.name.removeprefix("pool "): pool.count.verdict
         for each in answers
-        for pool in _pools_in(each.answer)
+        if isinstance(each.answer, (Subsystem, AliasAnswer))
+        for pool in (each.answer.pools if isinstance(each.answer, Subsystem) else [each.answer])
     }
     return tuple(
         f"Pool {pool.supply.pool}: {word(pool.verdict)} by its supply counters, {counts[pool.supply.pool]} by "
@@ -457,11 +447,8 @@ def report_of(
         parts, title=title or names or parts[0].title, names=names, command=command, inputs=inputs(sources),
         accuracy=table, accuracy_words=words, volumes=volumes,
     )  # fmt: skip
-    return Report(
-        html=html,
-        headline="\n".join(answer.headline for answer in answers),
-        exit_code=max(answer.exit_code for answer in answers),
-    )
+    headline = "\n".join(answer.headline for answer in answers)
+    return Report(html=html, headline=headline, exit_code=max(answer.exit_code for answer in answers))
 
 
 def of_answer(answer: Answer, *, command: str, sources: Sequence[Path]) -> Report:

@@ -115,13 +115,9 @@ def how_sure(answer: SiteAnswer) -> str:
 def period(answer: SiteAnswer) -> str:
     """Title with systems and days."""
     systems = sorted({each.system for each in answer.pools if each.system})
-    starts = [each.series.start for each in answer.pools if each.series.start.size]
-    days = np.concatenate(starts) if starts else np.zeros(0, dtype="datetime64[us]")
-    days = days[~np.isnat(days)]
-    when = ""
-    if days.size:
-        first, last = (str(day)[:10] for day in (days.min(), days.max()))
-        when = first if first == last else f"{first} to {last}"
+    starts = [each.series.start[~np.isnat(each.series.start)] for each in answer.pools]
+    ends = [str(end(some))[:10] for some in starts if some.size for end in (np.min, np.max)]
+    when = " to ".join(dict.fromkeys([min(ends), max(ends)])) if ends else ""
     return ", ".join(filter(None, (listed(systems, 3), when)))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date, datetime, timedelta
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -14,6 +16,7 @@ from planner.library import DEFAULT_MODEL
 from planner.queueing.pools.pool import MOST_DEVICES
 from planner.queueing.pools.solve import solve_pools
 from planner.results import Array
+from planner.site.growth.dates import month_forms
 from planner.site.growth.model import YEAR
 from planner.units import MOST_ALIASES
 
@@ -30,6 +33,7 @@ KINDS: Final = 8  # volumes of a pool with a rate of their own
 GRID: Final = 12  # levels of load at which queue and service time are solved
 LEAST_QUEUE: Final = 1e-9  # I/Os: next to none
 MOST: Final = 10_000_000  # rows
+MOST_VOLUMES: Final = 0xFFFF  # device numbers of a system
 
 
 def daily_levels(
@@ -42,16 +46,12 @@ def daily_levels(
     of one day with the next, `gaps` the share of days without measurements.
     """
     day = np.arange(days)
-    calendar = np.datetime64(FIRST, "D") + day.astype("timedelta64[D]")
     weekday = (FIRST.weekday() + day) % 7
-    next_month = (calendar.astype("datetime64[M]") + np.timedelta64(1, "M")).astype("datetime64[D]")
-    last_working = np.is_busday(calendar) & (np.busday_count(calendar, next_month) == 1)
+    last_working = month_forms(FIRST, days)[0] > 0
     level = (1 + growth * day / YEAR) * np.where(2 * day >= days, 1 + shift, 1.0)
     innovations = np.sqrt(1 - correlation**2) * generator.standard_normal(days)
-    off = np.empty(days)
-    off[0] = generator.standard_normal()
-    for k in range(1, days):
-        off[k] = correlation * off[k - 1] + innovations[k]
+    innovations[0] = generator.standard_normal()
+    off = np.array([*accumulate(innovations, lambda before, new: correlation * before + new)])
     found = level * np.array(WEEK)[weekday] * np.where(last_working, month_end, 1.0) * (1 + noise * off)
     found[generator.random(days) < gaps] = np.nan
     return np.asarray(found)
@@ -69,26 +69,21 @@ def example_volumes(
 ) -> pl.DataFrame:
     """Make hourly volumes of a site, for `planner growth`: queues and service of open arrivals by the default model."""
     sizes = {"days": days, "systems": systems, "pools": pools, "volumes": volumes}
-    for name, number in sizes.items():
-        if number < 1:
-            raise InputError(name, number, "1 or more")
-    if not 0 <= aliases <= MOST_ALIASES:
-        raise InputError("aliases", aliases, f"0 to {MOST_ALIASES}")
-    if seed < 0:
-        raise InputError("seed", seed, "0 or more")
-    if volumes + aliases > MOST_DEVICES:
-        raise InputError(
-            "volumes", volumes, f"at most {MOST_DEVICES} devices of a pool, its aliases included"
-        )
-    if pools * volumes > 0xFFFF:  # noqa: PLR2004 - device numbers
-        raise InputError("pools, volumes", (pools, volumes), f"at most {0xFFFF} volumes of a system")
-    if not 1 <= hours <= HOURS.size:
-        raise InputError("hours", hours, f"1 to {HOURS.size}")
+    rows = math.prod(sizes.values()) * hours
+    for name, number, allowed, expected in (
+        *((name, number, number >= 1, "1 or more") for name, number in sizes.items()),
+        ("aliases", aliases, 0 <= aliases <= MOST_ALIASES, f"0 to {MOST_ALIASES}"),
+        ("seed", seed, seed >= 0, "0 or more"),
+        ("volumes", volumes, volumes + aliases <= MOST_DEVICES,
+         f"at most {MOST_DEVICES} devices of a pool, its aliases included"),
+        ("pools, volumes", (pools, volumes), pools * volumes <= MOST_VOLUMES,
+         f"at most {MOST_VOLUMES} volumes of a system"),
+        ("hours", hours, 1 <= hours <= HOURS.size, f"1 to {HOURS.size}"),
+        (", ".join(sizes), tuple(sizes.values()), rows <= MOST, f"at most {MOST} rows together"),
+    ):  # fmt: skip
+        if not allowed:
+            raise InputError(name, number, expected)
     kept = np.sort(np.argsort(-HOURS, kind="stable")[:hours])
-    if days * systems * pools * volumes * hours > MOST:
-        raise InputError(
-            "days, systems, pools, volumes", tuple(sizes.values()), f"at most {MOST} rows together"
-        )
     device_model = DeviceModel.from_model(DEFAULT_MODEL)
     parts = []
     for system in range(systems):

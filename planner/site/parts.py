@@ -171,9 +171,8 @@ def cut(groups: Sequence[Group], rows: int) -> list[tuple[Group, ...]]:
     """Pools or volumes of one system each, about `ROWS_OF_A_PART` of all `rows` together."""
     fitting = max(ROWS_OF_A_PART * len(groups) // max(rows, 1), 1)
     found: list[tuple[Group, ...]] = []
-    for kind in dict.fromkeys((each.system, each.kind == VOLUME) for each in groups):
-        some = [each for each in groups if (each.system, each.kind == VOLUME) == kind]
-        size = min(fitting, VOLUMES_OF_A_PART if kind[1] else POOLS_OF_A_PART)
+    for (_, alone), some in by_key(((each.system, each.kind == VOLUME), each) for each in groups).items():
+        size = min(fitting, VOLUMES_OF_A_PART if alone else POOLS_OF_A_PART)
         found += [tuple(some[first : first + size]) for first in range(0, len(some), size)]
     return found
 
@@ -321,18 +320,6 @@ def _by_one_clock(rows: pl.DataFrame, first: str) -> pl.DataFrame:
     )
 
 
-def _shared_part(
-    rows: pl.LazyFrame, ssid: str, members: tuple[tuple[str, str], ...], asked: Mapping[str, Any]
-) -> tuple[SitePart, list[str]]:
-    """Pools that are one control unit, as a part of its own, and a note of what that leaves out."""
-    group, frame, shares, left_out = of_control_unit(rows, ssid, members)
-    apart = "that not all of its systems measured, from the same begin to the same end,"
-    note = f"{group.words}: {left_out} intervals {apart} are left out."
-    frame = choose.rows_of(frame.lazy(), [group])
-    part = SitePart(name=group.words, groups=(group,), frame=frame, shares={ssid: shares}, **asked)
-    return part, [note] if left_out else []
-
-
 def check_members(shared: Shared, groups: list[Group], path: Path | str) -> None:
     """Refuse members that were not measured."""
     there = {(each.system, each.name) for each in groups}
@@ -345,10 +332,10 @@ def check_members(shared: Shared, groups: list[Group], path: Path | str) -> None
                 )  # fmt: skip
 
 
-def of_control_unit(
-    frame: pl.LazyFrame, ssid: str, members: tuple[tuple[str, str], ...]
-) -> tuple[Group, pl.DataFrame, dict[str, float], int]:
-    """Rows of several systems as one, where all measured an interval: rates added, times averaged; how many did not."""
+def _shared_part(
+    frame: pl.LazyFrame, ssid: str, members: tuple[tuple[str, str], ...], asked: Mapping[str, Any]
+) -> tuple[SitePart, list[str]]:
+    """Pools that are one control unit, where all systems measured them: rates added, times averaged; and a note."""
     wanted = pl.DataFrame(members, ["system", "pool"], orient="row")
     rows = with_moments(frame.join(wanted.lazy(), on=["system", "pool"], how="semi").collect())
     schema.refuse_twice(rows)
@@ -373,5 +360,9 @@ def of_control_unit(
         pl.col("pool_aliases", "together").max().over(MOMENT), pl.col("queue_samples").min().over(device) // many,
         *(pl.when(each.null_count().over(device) == 0).then(each * many) for each in sums),
     )  # fmt: skip
-    whole = choose.means(one, MOMENT).drop(MOMENT)
-    return Group(name, POOL, ssid, members), whole, shares, left_out
+    group = Group(name, POOL, ssid, members)
+    whole = choose.rows_of(choose.means(one, MOMENT).drop(MOMENT).lazy(), [group])
+    apart = "that not all of its systems measured, from the same begin to the same end,"
+    note = f"{group.words}: {left_out} intervals {apart} are left out."
+    part = SitePart(name=group.words, groups=(group,), frame=whole, shares={ssid: shares}, **asked)
+    return part, [note] if left_out else []

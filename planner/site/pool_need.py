@@ -75,8 +75,7 @@ class PoolCases:
         runs = ((int(k), pool.runs[k]) for k in np.flatnonzero(covered(pool)))
         sound = ((k, run) for k, run in runs if not isinstance(run, PlannerError))
         cases = {k: () if run is None else (run,) for k, run in sound}
-        there = np.zeros(pool.start.size, dtype=bool)
-        there[[k for k, case in cases.items() if case]] = True
+        there = np.isin(np.arange(pool.start.size), [k for k, case in cases.items() if case])
         return cls(pool=pool, cases=cases, busy=busy_intervals(pool.load, there))
 
     def needed(self, needs: Sequence[Need]) -> Array:
@@ -88,9 +87,8 @@ class PoolCases:
     @property
     def mattering(self) -> Flags:
         """Busy intervals that are not too quiet to matter, (intervals,)."""
-        found = np.zeros(self.busy.size, dtype=bool)
-        found[[k for k, case in self.cases.items() if case and not below_floor(case[-1])]] = True
-        return self.busy & found
+        loud = [k for k, case in self.cases.items() if case and not below_floor(case[-1])]
+        return self.busy & np.isin(np.arange(self.busy.size), loud)
 
     def problems(self, needs: Sequence[Need]) -> dict[int, str]:
         """Why intervals have no count, by their place."""

@@ -119,8 +119,7 @@ def _counted(
     )  # fmt: skip
     known = np.isfinite(needed)
     if not known.any() or (busy.any() and not known[busy].any()) or (problems and not solved):
-        first = next(iter(problems.values()), "no interval with all of its numbers")
-        return replace(found, problem=first)
+        return replace(found, problem=next(iter(problems.values()), "no interval with all of its numbers"))
     return _decided(part, asked, needs, found)
 
 
@@ -141,18 +140,13 @@ def _notes(
 
 def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: PoolNeed) -> PoolNeed:
     """The counts that are reported, and the intervals that decide them."""
-    series, start = found.series, asked.pool.start
-    busy = series.busy
-
+    series, start, busy = found.series, asked.pool.start, asked.busy
     places = list(asked.cases)
     worst = worst_by_need(needs, list(asked.cases.values()))
     assert worst is not None
-    found = replace(
-        found, needed_worst=needs[worst].count, worst_start=began(start, places[worst]), needed=0, needed_99=0,
-        needed_95=0, needed_low=0, needed_high=0,
-    )  # fmt: skip
+    found = replace(found, needed_worst=needs[worst].count, worst_start=began(start, places[worst]))
     if not busy.any():  # measured, and never any I/O
-        return found
+        return replace(found, needed=0, needed_99=0, needed_95=0, needed_low=0, needed_high=0)
     at_99, at_95, place = (
         deciding(series.needed, asked.pool.load, series.seconds, busy, share, asked.mattering)
         for share in (0.99, 0.95, part.meet)
@@ -161,8 +155,7 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     needed, needed_99, needed_95 = (whole(series.needed[at]) for at in (place, at_99, at_95))
     found = replace(found, needed=needed, needed_99=needed_99, needed_95=needed_95)
     if found.needed is None:
-        problem = needs[places.index(place)].problem
-        return replace(found, needed_low=None, needed_high=None, problem=problem)
+        return replace(found, problem=needs[places.index(place)].problem)
     found = replace(found, run=asked.cases[place][-1], decided_start=began(start, place))
     notes = list(found.notes)
     if away := outside_busy_hour(found.name, start, series.seconds, series.io_rate, place):

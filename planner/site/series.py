@@ -133,7 +133,7 @@ def busy_hours(starts: NDArray[np.datetime64], numbers: Array) -> tuple[date, Ar
     hour = np.floor((seconds - DAY * day) / HOUR).astype(np.int64)
     wanted_count = 0.5 * min(HOUR / spacing, HOUR)  # share of an hour that must be measured
     profile = _means((day - first) * 24 + hour, numbers, days * 24, wanted_count).reshape(days, 24)
-    chosen = _busy_hour(profile, (np.arange(days) + origin.weekday()) % 7)
+    chosen = _busy_hour(profile, origin.weekday())
     levels = np.take_along_axis(profile, chosen[:, None], axis=1)[:, 0]
     return origin, levels, np.where(np.isnan(levels), np.nan, chosen)
 
@@ -146,25 +146,26 @@ def _means(place: Integers, numbers: Array, size: int, least: float) -> Array:
     return np.where((count > 0) & (count >= least), total / np.maximum(count, 1), np.nan)
 
 
-def _busy_hour(profile: Array, weekday: Integers, weeks: int = 4, common_days: float = 2.0) -> Integers:
-    """The busiest hour of each day, (days, 24) to (days,), by the means of its weekday over weeks on either side."""
+def _busy_hour(profile: Array, weekday: int, weeks: int = 4, common_days: float = 2.0) -> Integers:
+    """The busiest hour of each day, (days, 24) to (days,), by the means of its weekday over weeks on either side.
+
+    `weekday` is that of the first day.
+    """
+    before, after = weekday, -(weekday + len(profile)) % 7  # days that make the weeks whole
+    whole = np.pad(profile, ((before, after), (0, 0)), constant_values=np.nan).reshape(-1, 7 * 24)
+    mean, count = (each.reshape(-1, 24)[before:][: len(profile)] for each in _window_means(whole, weeks))
     # all weekdays together weigh as much as `common_days` of the one
     common, of_all = _window_means(profile, 7 * weeks)
-    score = np.full(profile.shape, -np.inf)
-    for number in range(7):
-        days = np.flatnonzero(weekday == number)
-        mean, count = _window_means(profile[days], weeks)
-        shared = common_days * (of_all[days] > 0)
-        blended = (mean * count + common[days] * shared) / np.maximum(count + shared, 1)
-        score[days] = np.where(count > 0, blended, -np.inf)
-    return np.asarray(np.argmax(score, axis=1))
+    shared = common_days * (of_all > 0)
+    blended = (mean * count + common * shared) / np.maximum(count + shared, 1)
+    return np.asarray(np.argmax(np.where(count > 0, blended, -np.inf), axis=1))
 
 
 def _window_means(rows: Array, reach: int) -> tuple[Array, Array]:
     """Mean over the rows from `reach` before to `reach` after each, and how many were measured."""
     known = np.isfinite(rows)
-    totals = np.concatenate([np.zeros((1, rows.shape[1])), np.cumsum(np.where(known, rows, 0.0), axis=0)])
-    counts = np.concatenate([np.zeros((1, rows.shape[1])), np.cumsum(known, axis=0)])
+    each = np.pad([np.where(known, rows, 0.0), known], ((0, 0), (1, 0), (0, 0)))
+    totals, counts = np.cumsum(each, axis=1)
     index = np.arange(len(rows))
     low, high = np.maximum(index - reach, 0), np.minimum(index + reach + 1, len(rows))
     count = counts[high] - counts[low]
@@ -180,10 +181,10 @@ def _heading(table: CsvTable, value: str | None) -> str:
                 "value", "not given", f"one of {', '.join(others)}" if others else "a file with a number"
             )
         return others[0]
-    for name in others:
-        if name.lower() == value.lower():
-            return name
-    raise InputError("value", value, f"a column of {table.path}: {', '.join(others)}")
+    named = {name.lower(): name for name in reversed(others)}
+    if value.lower() not in named:
+        raise InputError("value", value, f"a column of {table.path}: {', '.join(others)}")
+    return named[value.lower()]
 
 
 def _starts(table: CsvTable) -> tuple[NDArray[np.datetime64], NDArray[np.datetime64]]:
@@ -270,12 +271,11 @@ def jump_note(name: str, first: date, levels: Array) -> list[str]:
 def daily_medians(starts: NDArray[np.datetime64], numbers: Array) -> tuple[date, Array]:
     """First day, and the median of each day, nan where nothing was measured; times in any order."""
     day = starts.astype("datetime64[D]").astype(np.int64)
-    known = np.isfinite(numbers)
     first = int(day.min())
     found = np.full(int(day.max()) - first + 1, np.nan)
-    order = np.lexsort((numbers[known], day[known]))
-    days, place, count = np.unique(day[known][order], return_index=True, return_counts=True)
-    found[days - first] = numbers[known][order][place + count // 2]
+    rows = pl.DataFrame({"day": day - first, "number": numbers}).filter(np.isfinite(numbers))
+    medians = rows.group_by("day").agg(pl.col("number").quantile(0.5, "higher"))
+    found[medians["day"].to_numpy()] = medians["number"].to_numpy()
     return date(1970, 1, 1) + timedelta(days=first), found
 
 
@@ -298,15 +298,14 @@ def leap(values: Array) -> tuple[int, int] | None:
 
 def _clock_notes(first: date, series: Sequence[SeriesLabel], values: Array) -> list[str]:
     """Say which systems were measured on days on which no other one was."""
-    measured = np.isfinite(values)
-    systems = sorted({each.system for each in series})
-    if len(systems) <= 1:
-        return []
+    systems = np.array([each.system for each in series])
+    every = {
+        system: np.isfinite(values[systems == system]).any(axis=0) for system in sorted({*systems.tolist()})
+    }
     notes = []
-    days = {system: measured[[each.system == system for each in series]].any(axis=0) for system in systems}
-    for system, own in days.items():
-        others = sum(days[other].astype(int) for other in systems if other != system)
-        if not np.any(own & (others > 0)):
+    for system, own in every.items():
+        shared = own & (np.sum([*every.values()], axis=0) > 1)
+        if len(every) > 1 and not shared.any():
             at = np.flatnonzero(own)
             begin, end = (first + timedelta(days=int(day)) for day in (at[0], at[-1]))
             notes.append(

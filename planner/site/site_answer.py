@@ -72,12 +72,9 @@ class SiteAnswer(Answer):
     @property
     def headline(self) -> str:
         """What could not be read; how many are short, and have aliases to spare."""
-        return self.lacking + self._headline()
-
-    def _headline(self) -> str:
         short, many, total = self.of(SHORT), self.of(TOO_MANY), len(self.pools)
         if total == 1:
-            return _alone(self.pools[0], self.meet)
+            return self.lacking + _alone(self.pools[0], self.meet)
         kinds = {each.kind for each in self.pools}
         every = counted(total, *kinds) if len(kinds) == 1 else f"{total:,} pools and volumes"
         parts = []
@@ -97,7 +94,7 @@ class SiteAnswer(Answer):
         if self.failed:
             parts.append(f"{counted(len(self.failed), 'part')} of the site failed")
         told = "; ".join(parts) or "nothing to tell"
-        return f"{every} in {percent(self.meet, 5)} of the busy time: {told}."
+        return f"{self.lacking}{every} in {percent(self.meet, 5)} of the busy time: {told}."
 
     @property
     def notes(self) -> tuple[str, ...]:

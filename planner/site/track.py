@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple
@@ -68,8 +68,8 @@ class TrackedPool:
     pool: str
     before: int
     after: int
-    was_needed: int | None
-    pairs: tuple[ComparedInterval, ...]
+    was_needed: int | None = None
+    pairs: tuple[ComparedInterval, ...] = ()
     problem: str = ""
 
     @property
@@ -116,49 +116,42 @@ class ComparedRow(NamedTuple):
     pair: ComparedInterval
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ChangedPool:
-    """A group whose aliases went from `before` to `after`, and the places of intervals of nearly equal load."""
-
-    pool: RunsOverTime
-    before: int
-    after: int
-    places: list[tuple[int, int]]
-
-
 def tracked_of(part: SitePart, since: datetime) -> tuple[tuple[TrackedPool, ...], int]:
     """The groups of a part whose aliases changed since, and how many did not."""
     rows, _ = rows_of_part(part)
     every = [pool for _, pool in over_time(rows, part.groups) if not isinstance(pool, str)]
-    found = [_changed(pool, since) for pool in every]
-    changed = [each for each in found if each is not None and each.before != each.after]
-    runs = [each.pool.runs[first] for each in changed for first, _ in each.places]
+    found = [(pool, _changed(pool, since)) for pool in every]
+    changed = [(pool, each, places) for pool, (each, places) in found if each and each.before != each.after]
+    unchanged = sum(each is not None for _, (each, _) in found) - len(changed)
+    runs = [pool.runs[first] for pool, _, places in changed for first, _ in places]
     answers = iter(need([(run,) for run in runs if isinstance(run, Run)], part.device_model, part.target))
-    return tuple(_tracked(each, answers) for each in changed), len(every) - found.count(None) - len(changed)
+    return tuple(_tracked(*each, answers) for each in changed), unchanged
 
 
-def _changed(pool: RunsOverTime, since: datetime) -> ChangedPool | None:
+def _changed(pool: RunsOverTime, since: datetime) -> tuple[TrackedPool | None, list[tuple[int, int]]]:
+    """Aliases before and since, None where it was not measured in both; places of intervals of nearly equal load."""
     there = ~np.isnat(pool.start) & covered(pool) & (pool.io_rate > 0)
     clock = pl.DataFrame({"start": pool.start, "utc_offset": pl.Series(pool.clock).fill_nan(None).cast(int)})
     begun = clock.select(before(since)).to_series().fill_null(value=False).to_numpy()
     earlier, later = there & begun, there & ~begun
     if not earlier.any() or not later.any():
-        return None
+        return None, []
     then = int(pool.in_use[np.flatnonzero(earlier)[-1]])
     after = int(np.median(pool.in_use[later]))
     earlier &= pool.in_use == then
     later &= pool.in_use == after
     places = _alike(pool, np.flatnonzero(earlier), np.flatnonzero(later))
-    return ChangedPool(pool=pool, before=then, after=after, places=places)
+    return TrackedPool(system=pool.group.system, pool=pool.group.name, before=then, after=after), places
 
 
-def _tracked(changed: ChangedPool, answers: Iterator[Need]) -> TrackedPool:
+def _tracked(
+    pool: RunsOverTime, changed: TrackedPool, places: list[tuple[int, int]], answers: Iterator[Need]
+) -> TrackedPool:
     """The response times that the answers of the intervals before predict, beside those that were measured since."""
-    pool = changed.pool
     pairs: list[ComparedInterval] = []
     needed: list[int] = []
     problem = "no interval with a queue of nearly the same load before and after"
-    for (first, second), found in zip(changed.places, answers, strict=False):
+    for (first, second), found in zip(places, answers, strict=False):
         answer = found.answer
         if answer is None:
             problem = found.problem
@@ -173,10 +166,8 @@ def _tracked(changed: ChangedPool, answers: Iterator[Need]) -> TrackedPool:
                 measured=float(pool.response[second]),
             )
         )  # fmt: skip
-    return TrackedPool(
-        system=pool.group.system, pool=pool.group.name, before=changed.before, after=changed.after,
-        was_needed=max(needed, default=None), pairs=tuple(pairs), problem="" if pairs else problem,
-    )  # fmt: skip
+    problem = "" if pairs else problem
+    return replace(changed, was_needed=max(needed, default=None), pairs=tuple(pairs), problem=problem)
 
 
 def _alike(
@@ -249,10 +240,9 @@ class TrackRecord(Answer):
             return f"No pool has other aliases since {when} than before: nothing can be compared."
         if not self.pairs:
             return f"{counted(len(self.pools), 'pool')} changed since {when}; no intervals can be compared."
-        share = 100 * self.held / self.pairs
         return (
             f"{counted(len(self.pools), 'pool')} changed since {when}: the 90 % range of the response held in "
-            f"{self.held} of {counted(self.pairs, 'interval')} ({percent(share / 100)})."
+            f"{self.held} of {counted(self.pairs, 'interval')} ({percent(self.held / self.pairs)})."
         )
 
     @property

@@ -205,7 +205,7 @@ def plain(numbers: Mapping[str, Number]) -> dict[str, Any]:
 
 def throughput_unit(system: System) -> str:
     """What the throughput counts: page touches where any guest touches pages, else I/Os."""
-    touching = any(guest.number("touch_time") is not None for guest in system.of("guests"))
+    touching = any(guest.numbers.get("touch_time") is not None for guest in system.of("guests"))
     return "page touches/s" if touching else "I/Os/s"
 
 
@@ -237,7 +237,9 @@ def _notes(
             "Misses: page visits reach pages without a frame in proportion to their number. Working sets, scheduler "
             "and shares are not modelled; a measured miss_ratio replaces this assumption."
         )
-    idle = [g.name for g in system.of("guests") if g.number("touch_time") is None and not g.word("io_to")]
+    idle = [
+        g.name for g in system.of("guests") if g.numbers.get("touch_time") is None and not g.word("io_to")
+    ]
     if idle:
         yield f"Only storage is known of guests {', '.join(idle)}: touch_time_us or io_to would say what they do."
     if any(number.basis == "outside" for number in found.processors.values()) and system.of("paging"):
@@ -313,6 +315,9 @@ def _releases(system: System) -> Iterator[str]:
         measured = model.environment.get("release", "")
         if release and measured and release.split()[-1] not in measured:
             yield f"Model {name} was measured on {measured}; the file says {release}."
+
+
+DIFFERENCE: Final = ("input", "first", "second", "effect")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -398,10 +403,7 @@ class SystemComparison(Answer):
         return {
             "first": self.one.to_dict(),
             "second": self.two.to_dict(),
-            "differences": [
-                {"input": label, "first": old, "second": new, "effect": effect}
-                for label, old, new, effect in self.inputs
-            ],
+            "differences": [dict(zip(DIFFERENCE, row, strict=True)) for row in self.inputs],
         }
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:

@@ -97,20 +97,15 @@ def storage_of(case: SystemScenarios) -> Storage | None:
     if entry is None or not guests:
         return None
     free = case.at(entry, "real") - case.at(entry, "other") - case.at(entry, "minidisk_cache")
-    each, tables = {}, {}
-    for guest in guests:
-        each[guest.name] = case.at(guest, "virtual") * case.at(guest, "instantiated")
-        segments = each[guest.name] / (case.at(guest, "pages_per_segment", 256.0) * FRAME)
-        tables[guest.name] = segments * FRAMES_PER_PGMBK * FRAME
-    counts = {guest.name: case.at(guest, "count") for guest in guests}
-    pages = sum((counts[name] * each[name] for name in each), np.zeros(len(case)))
-    pgmbk = sum((counts[name] * tables[name] for name in each), np.zeros(len(case)))
-    frames = free - pgmbk
-    fit = {}
-    for name, own in each.items():
-        whole = own + tables[name]
-        left = free - (pages + pgmbk - counts[name] * whole)
-        fit[f"guests_that_fit {name}"] = np.floor(np.maximum(left / whole, 0.0) * (1 + SLACK))
+    keys = ("count", "virtual", "instantiated", "pages_per_segment")
+    count, virtual, share, dense = (np.array([case.at(guest, key) for guest in guests]) for key in keys)
+    each = virtual * share
+    tables = each / (dense * FRAME) * FRAMES_PER_PGMBK * FRAME
+    pages, pgmbk = (count * each).sum(axis=0), (count * tables).sum(axis=0)
+    frames, whole = free - pgmbk, each + tables
+    left = free - (pages + pgmbk - count * whole)
+    fitting = np.floor(np.maximum(left / whole, 0.0) * (1 + SLACK))
+    fit = {f"guests_that_fit {guest.name}": most for guest, most in zip(guests, fitting, strict=True)}
     missing = np.maximum(pages - frames, 0.0)
     missing = np.where(missing <= SLACK * pages, 0.0, missing)
     with np.errstate(divide="ignore", invalid="ignore"):

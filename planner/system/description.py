@@ -17,25 +17,21 @@ from planner.units import FRAME, SEGMENT
 
 GIVEN: Final = "given"
 DEFAULT: Final = "default"
-# What a model of a kind says of a table: key here, parameter there.
-_TIMES: Final = {"service_time": "service_time_s", "inflation": "inflation", "redrive_time": "redrive_time_s"}
-BROUGHT: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
+# Parameters that a model of a kind brings to a table; the key is the parameter without its unit.
+_TIMES: Final = ("service_time_s", "inflation", "redrive_time_s")
+_OF_DEVICES: Final = {"pool": _TIMES, "volume": _TIMES}
+BROUGHT: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "guests": {
-        "system": {"touch_time": "touch_time_s", "cp_charged": "cp_charged_s"},
-        "pool": {"think_time": "think_time_s"},
-        "volume": {"think_time": "think_time_s"},
+        "system": ("touch_time_s", "cp_charged_s"), "pool": ("think_time_s",), "volume": ("think_time_s",),
     },
     "paging": {
-        "system": {
-            "service_time": "service_time_s", "pages_per_transfer": "pages_per_transfer", "cp_system": "cp_system_s",
-        },
-        "paging": {"service_time": "service_time_s", "pages_per_transfer": "pages_per_transfer"},
-        "pool": _TIMES,
-        "volume": _TIMES,
+        "system": ("service_time_s", "pages_per_transfer", "cp_system_s"),
+        "paging": ("service_time_s", "pages_per_transfer"),
+        **_OF_DEVICES,
     },
-    "pool": {"pool": _TIMES, "volume": _TIMES},
-    "volumes": {"pool": _TIMES, "volume": _TIMES},
-    "processors": {"processors": {"contention": "contention", "coherency": "coherency"}},
+    "pool": _OF_DEVICES,
+    "volumes": _OF_DEVICES,
+    "processors": {"processors": ("contention", "coherency")},
 }  # fmt: skip
 MEASURED_AT: Final = (  # keys of `validity` of a model of a system
     "guests", "devices", "queue_depth", "processors", "real_storage_gib", "instantiated", "virtual_storage_gib",
@@ -80,10 +76,6 @@ class Entry:
     def origin(self) -> dict[str, str]:
         """Where each value came from."""
         return {key: each.origin for key, each in self.values.items()}
-
-    def number(self, key: str) -> float | None:
-        """A number, None where it is not known."""
-        return self.numbers.get(key)
 
     def word(self, key: str) -> str:
         """A word, empty where there is none."""
@@ -215,10 +207,8 @@ def _brought(entry: Entry, model: library.Model, name: str) -> Entry:
     expected = f"expected a model of kind {' or '.join(kinds)}, found {model.kind}"
     _refuse(model.kind not in kinds, entry, f".model = {name!r}: {expected}")
     known = model.parameters
-    found = {
-        key: SystemValue(known[parameter].value, origin=name)
-        for key, parameter in kinds[model.kind].items() if parameter in known
-    }  # fmt: skip
+    brought = [parameter for parameter in kinds[model.kind] if parameter in known]
+    found = {each.removesuffix("_s"): SystemValue(known[each].value, origin=name) for each in brought}
     if model.kind == "paging" and PER_PAGE in known:
         pages = entry.over(found).numbers["pages_per_transfer"]
         found["cp_system"] = SystemValue(known[PER_PAGE].value * pages, origin=name)
@@ -255,7 +245,7 @@ def _references(system: System) -> None:
         _check_guests(entry)
     for entry in (*system.of("paging"), *system.of("volumes")):
         pool, paging = system.pool_of(entry), entry.table == "paging"
-        if pool is None or pool.number("service_time") is None:
+        if pool is None or pool.numbers.get("service_time") is None:
             _need(entry, "service_time")
         own, why = "aliases", ""
         if paging:
@@ -291,7 +281,7 @@ def _check_guests(entry: Entry) -> None:
     else:
         spoken = {"think_time", "io_rate", "touches_per_io"} & given
         _refuse(spoken, entry, ": io_to is missing: think_time, io_rate and touches_per_io speak of its I/Os")
-    share = entry.number("instantiated") or 0.0
+    share = entry.numbers.get("instantiated") or 0.0
     dense = f"{share:.0%} of all pages lie that densely even when they are spread over all segments"
     room = entry.numbers["pages_per_segment"] * FRAME * (1 + 1e-9)
     _refuse(share * SEGMENT > room, entry, f": pages_per_segment at least {256 * share:.4g}: {dense}")
@@ -300,5 +290,5 @@ def _check_guests(entry: Entry) -> None:
 def _need(entry: Entry, *keys: str) -> None:
     for known in TABLES[entry.table].keys:
         way = "; or `model = ...` brings it" if entry.table in BROUGHT else ""
-        missing = known.key in keys and entry.number(known.key) is None
+        missing = known.key in keys and entry.numbers.get(known.key) is None
         _refuse(missing, entry, f": {known.file_key} is missing ({known.meaning}){way}")

@@ -153,7 +153,7 @@ def structure(system: System) -> tuple[Any, ...]:
     """What has to be equal for systems to be solved side by side: tables, words, known numbers, mode, models."""
     return (
         tuple((e.table, e.name, tuple(sorted(e.numbers)), tuple(sorted(e.words.items())),
-               tuple(sorted((k, h > 0) for k, h in e.halves.items())), bool(e.number("dedicated")))
+               tuple(sorted((k, h > 0) for k, h in e.halves.items())), bool(e.numbers.get("dedicated")))
               for e in system.entries if e.table != "system"),
         outside_mode(system),
     )  # fmt: skip
@@ -530,7 +530,8 @@ def _axes(system: System, name: str, model: library.Model) -> Iterator[Direction
     """Principal axes of the parameters that the system takes from a model."""
     users: dict[str, list[Place]] = {}
     for entry in system.entries:
-        for key, parameter in BROUGHT.get(entry.table, {}).get(model.kind, {}).items():
+        for parameter in BROUGHT.get(entry.table, {}).get(model.kind, ()):
+            key = parameter.removesuffix("_s")
             if entry.origin.get(key) == name:
                 users.setdefault(parameter, []).append((entry.table, entry.name, key))
         if model.kind == "paging" and entry.origin.get("cp_system") == name and entry.table == "paging":

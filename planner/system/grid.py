@@ -14,7 +14,7 @@ from planner.answer import Answer, tabled
 from planner.errors import InputError, PlannerError, ReportError
 from planner.quantity import LARGEST_GRID, Quantity, column
 from planner.system.answer import SystemAnswer, said, throughput_unit
-from planner.system.description import Entry, System
+from planner.system.description import System
 from planner.system.figures import SystemResult, solve_all
 from planner.system.reading import Selected, recheck
 from planner.units import EXACT, MICROSECOND, MILLISECOND, given, readable
@@ -195,10 +195,8 @@ def over(system: System, ranges: Sequence[Selected]) -> SystemGrid:
     systems: list[System] = []
     refused: dict[int, PlannerError] = {}
     for k, row in enumerate(settings):
-        changes: list[tuple[Entry, str, float | str]] = [
-            (entry, r.key.key, value) for r, value in zip(ranges, row, strict=True) for entry in r.entries
-        ]
-        systems.append(system.changed(changes))
+        pairs = zip(ranges, row, strict=True)
+        systems.append(system.changed((entry, r.key.key, value) for r, value in pairs for entry in r.entries))
         try:
             systems[k] = recheck(systems[k])
         except (InputError, ReportError) as error:  # this row contradicts itself, others may not

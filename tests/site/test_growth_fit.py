@@ -137,7 +137,7 @@ def test_columns_are_derivatives_of_the_level(compounds: bool, proportional: boo
     """By differences of the level itself, on a line that compounds or not, with a step of its size or in proportion."""
     values, day, at = make(5, series=1, days=90).values, np.arange(90), np.array([1.2, 0.9, 0.3])
     state = start(values / np.nanmedian(values), day % 7, month_forms(MONDAY, 90))
-    state.compounds[:], state.growth[:], state.steps = compounds, at[1] / at[0], [[40]]
+    state.compounds[:], state.growth[:], state.steps = compounds, at[1] / at[0], np.array([[40]])
     state.jump[:, 40:] = at[2] / at[0]
 
     def level(first: float, slope: float, step: float) -> Array:
@@ -300,7 +300,12 @@ def test_columns_are_the_derivatives_of_the_level(proportional: bool) -> None:
 
     values = make(5, series=1, days=90, shifts=0.0).values
     state = start(values, np.arange(90) % 7, month_forms(MONDAY, 90))
-    state.level[:], state.week[:], state.growth[:], state.steps = level(at), 1.0, at[1] / at[0], [steps]
+    state.level[:], state.week[:], state.growth[:], state.steps = (
+        level(at),
+        1.0,
+        at[1] / at[0],
+        np.array([steps]),
+    )
     state.jump[:] = sum(np.where(np.arange(90) >= day, size / at[0], 0.0)
                         for day, size in zip(steps, at[2:], strict=True))  # fmt: skip
     there = state.there[0]

@@ -22,7 +22,6 @@ from planner.site.growth.pools import (
     NEARNESS,
     NeedsByLoad,
     PoolQuestion,
-    PoolQuestions,
     answer_pools,
     decided_pools,
 )
@@ -227,9 +226,7 @@ def question(rows: pl.DataFrame, number: int = 1, reach: float = 1.6) -> PoolQue
 @pytest.mark.long
 def test_loads_of_limits_are_where_one_alias_more_is_needed(rows: pl.DataFrame) -> None:
     asked = question(rows)
-    (pool,) = decided_pools(
-        PoolQuestions(name="", pools=(asked,), device_model=DEVICE_MODEL, target=Target())
-    )
+    (pool,) = decided_pools([asked], DEVICE_MODEL, Target())
     assert not isinstance(pool, str)
     (found,) = answer_pools([asked], DEVICE_MODEL, Target())
     aliases, addresses = found.goals

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -26,16 +26,12 @@ from planner.site.growth.dates import (
     Future,
     Goal,
     Limit,
-    Season,
-    TrendChange,
 )
 from planner.site.growth.draws import TrendDraws
 from planner.site.growth.model import MONTH, YEAR
 from planner.site.series import WEEKDAYS, Daily, SeriesLabel
 from planner.sizing.gaps import Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import ends, given, is_number, percent, readable
-
-T = TypeVar("T")
 
 MOST_LOADS: Final = 12  # whose levels, shifts and patterns the text shows
 NAMED: Final = 5  # days or series that a sentence lists
@@ -69,23 +65,19 @@ class Growth(Answer):
     def headline(self) -> str:
         """What could not be read; what breaks first, and when; over which days needs are decided."""
         lacking = first_words(self.gaps, "limits may come earlier than said")
-        return f"{lacking}{self._first} {self.basis}".rstrip()
+        said = sentence(self.limits[0], self.rate, self.horizon)
+        if len(self.limits) > 1:
+            within = sum(each.verdict in {"already", "within horizon"} for each in self.limits)
+            said = (
+                f"{within} of {len(self.limits)} limits {'is' if within == 1 else 'are'} reached within "
+                f"{ahead(self.horizon)}. {'First' if within else 'Next'}: {said}"
+            )
+        return f"{lacking}{said} {self.basis}".rstrip()
 
     @property
     def exit_code(self) -> int:
         """2 where members could not be read, or a pool has no answer."""
         return 2 if self.unanswered else worst_code(self.gaps)
-
-    @property
-    def _first(self) -> str:
-        said = sentence(self.limits[0], self.rate, self.horizon)
-        within = sum(each.verdict in {"already", "within horizon"} for each in self.limits)
-        if len(self.limits) == 1:
-            return said
-        return (
-            f"{within} of {len(self.limits)} limits {'is' if within == 1 else 'are'} reached within "
-            f"{ahead(self.horizon)}. {'First' if within else 'Next'}: {said}"
-        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -102,12 +94,7 @@ class Growth(Answer):
                 "--growth and --event say otherwise."
             )
         found += [f"From {day} on the load is {signed(factor - 1)}." for day, factor in self.events]
-        found += notes_on_changes(self.limits)
-        found += notes_on_seasons(self.limits)
-        found += notes_on_wandering(self.limits)
-        if self.rate is None:
-            found += notes_on_percents(self.limits)
-        found += notes_on_days(self.limits)
+        found += notes_on_loads(self.limits) + notes_on_days(self.limits)
         if len(loads(self.limits)) > MOST_LOADS:
             found.append("Levels, level shifts and patterns of all loads are in --json.")
         if any(each.trend is not None and not each.long for each in self.limits):
@@ -127,7 +114,8 @@ class Growth(Answer):
             (
                 each.measured, amount(each.now, each.measured.unit),
                 None if each.trend is None else "{1} % ({0} to {2})".format(*ends(each.trend * 100, 1)),
-                None if each.limit is None else amount(each.limit, ""), each.reached or each.verdict, _dates(each),
+                None if each.limit is None else amount(each.limit, ""), each.reached or each.verdict,
+                each.reached_low and f"{each.reached_low} to {each.reached_high or 'later'}",  # or beyond the horizon
             )
             for each in self.limits
         ]  # fmt: skip
@@ -157,10 +145,11 @@ class Growth(Answer):
             for it in each.shifts
         ]
         weeks = [
-            (each.grows, *(readable(factor, 2, zeros=True) for factor in each.week), _month_end(each))
+            (each.grows, *(readable(factor, 2, zeros=True) for factor in each.week),
+             each.month_end and f"{each.month_end[0]}: {readable(each.month_end[1].value, 2, zeros=True)}")
             for each in grow
             if each.trend is not None
-        ]
+        ]  # fmt: skip
         pattern = table(weeks, *WEEKDAYS, "month end").filled(("what", *WEEKDAYS))
         return (
             *found,
@@ -337,74 +326,64 @@ def _trend(limit: Limit) -> str:
     return f"{what} {'grows' if limit.trend.value > 0 else 'falls'} by {year}"
 
 
-def notes_on_changes(limits: Sequence[Limit]) -> list[str]:
-    """When trends changed, and what they were before."""
-
-    def words(name: str, it: TrendChange) -> str:
-        low, before, high = ends(it.before * 100, 1)
-        return (
-            f"The trend of {name} changed about {it.day} (90 %: {it.earliest} to {it.latest}); "
-            f"before, it was {before} % a year (90 %: {low} % to {high} %)."
-        )
-
-    found = [(each.grows.name, each.change) for each in loads(limits) if each.change]
-    return _of_some(found, words, "changed its trend", "changed their trend")
+def notes_on_loads(limits: Sequence[Limit]) -> list[str]:
+    """What is said of each load: of the first of a kind in a sentence each, of how many more."""
+    found = []
+    for words, one, many in OF_LOADS:
+        said = [text for each in loads(limits) if (text := words(each))]
+        found += said[:NAMED]
+        if (more := len(said) - NAMED) > 0:
+            found.append(f"{counted(more, 'more load')} {one if more == 1 else many}: see --json.")
+    return found
 
 
-def notes_on_seasons(limits: Sequence[Limit]) -> list[str]:
-    """When in the year loads are highest and lowest."""
-
-    def words(name: str, it: Season) -> str:
-        return (
-            f"{name} has a yearly season: highest about {it.busiest:%m-%d} ({_change(it.high)}), "
-            f"lowest about {it.quietest:%m-%d} ({_change(it.low)})."
-        )
-
-    found = [(each.grows.name, each.season) for each in loads(limits) if each.season]
-    return _of_some(found, words, "has a yearly season", "have a yearly season")
-
-
-def notes_on_wandering(limits: Sequence[Limit]) -> list[str]:
-    """By how much levels wander beside their lines."""
-
-    def words(name: str, it: float) -> str:
-        by = percent(it, 2)
-        return f"{name} wanders beside its line, by about {by} in a year; its ranges let it go on."
-
-    found = [(each.grows.name, each.wandering) for each in loads(limits) if each.wandering]
-    return _of_some(found, words, "wanders beside its line", "wander beside their lines")
-
-
-def notes_on_percents(limits: Sequence[Limit]) -> list[str]:
-    """Where it matters to the date by more than a month that a load may grow by percent."""
-
-    def words(name: str, it: Limit) -> str:
-        straight, by_percent = (day or "beyond the horizon" for day in it.by_kind)
-        return (
-            f"{name} may grow by percent (chance {percent(it.compounds, 2)}): {by_percent}; "
-            f"in a straight line: {straight}."
-        )
-
-    def apart(it: Limit) -> bool:
-        straight, by_percent = (day or date.max for day in it.by_kind)
-        return abs((straight - by_percent).days) > MONTH
-
-    doubtful = [each for each in loads(limits) if DOUBTFUL <= each.compounds < 1 and apart(each)]
-    found = [(each.grows.name, each) for each in doubtful]
-    return _of_some(found, words, "may grow by percent", "may grow by percent")
-
-
-def _of_some(
-    found: Sequence[tuple[str, T]], words: Callable[[str, T], str], one: str, many: str
-) -> list[str]:
-    """A sentence for each of the first loads, and how many more `one` or `many` others are."""
-    said = [words(name, it) for name, it in found[:NAMED]]
-    more = len(found) - NAMED
+def _changed(limit: Limit) -> str:
+    """When its trend changed, and what it was before."""
+    if (it := limit.change) is None:
+        return ""
+    low, before, high = ends(it.before * 100, 1)
     return (
-        [*said, f"{counted(more, 'more load')} {one if more == 1 else many}: see --json."]
-        if more > 0
-        else said
+        f"The trend of {limit.grows.name} changed about {it.day} (90 %: {it.earliest} to {it.latest}); "
+        f"before, it was {before} % a year (90 %: {low} % to {high} %)."
     )
+
+
+def _seasonal(limit: Limit) -> str:
+    """When in the year it is highest and lowest."""
+    if (it := limit.season) is None:
+        return ""
+    return (
+        f"{limit.grows.name} has a yearly season: highest about {it.busiest:%m-%d} ({_change(it.high)}), "
+        f"lowest about {it.quietest:%m-%d} ({_change(it.low)})."
+    )
+
+
+def _wanders(limit: Limit) -> str:
+    """By how much its level wanders beside its line."""
+    if not limit.wandering:
+        return ""
+    by = percent(limit.wandering, 2)
+    return f"{limit.grows.name} wanders beside its line, by about {by} in a year; its ranges let it go on."
+
+
+def _by_percent(limit: Limit) -> str:
+    """Where it matters to the date by more than a month that it may grow by percent."""
+    straight, compounded = (day or date.max for day in limit.by_kind)
+    if not DOUBTFUL <= limit.compounds < 1 or abs((straight - compounded).days) <= MONTH:
+        return ""
+    line, by_percent = (day or "beyond the horizon" for day in limit.by_kind)
+    return (
+        f"{limit.grows.name} may grow by percent (chance {percent(limit.compounds, 2)}): {by_percent}; "
+        f"in a straight line: {line}."
+    )
+
+
+OF_LOADS: Final[Sequence[tuple[Callable[[Limit], str], str, str]]] = (
+    (_changed, "changed its trend", "changed their trend"),
+    (_seasonal, "has a yearly season", "have a yearly season"),
+    (_wanders, "wanders beside its line", "wander beside their lines"),
+    (_by_percent, "may grow by percent", "may grow by percent"),
+)
 
 
 def _change(share: Interval) -> str:
@@ -453,25 +432,12 @@ def notes_on_days(limits: Sequence[Limit], correlated: float = 0.7) -> list[str]
     return found
 
 
-def _dates(limit: Limit) -> str | None:
-    """The range of the date; an open end is beyond the horizon."""
-    if limit.reached_low is None:
-        return None
-    return f"{limit.reached_low} to {limit.reached_high or 'later'}"
-
-
 def _needed(need: Interval) -> str:
     """A count with its range; inf is more than there are addresses for."""
     low, value, high = (
         "not solved" if math.isnan(end) else readable(end) if math.isfinite(end) else TOO_MANY for end in need
     )
     return value if low == high else f"{value} ({low} to {high})"
-
-
-def _month_end(limit: Limit) -> str | None:
-    if limit.month_end is None:
-        return None
-    return f"{limit.month_end[0]}: {readable(limit.month_end[1].value, 2, zeros=True)}"
 
 
 def loads(limits: Sequence[Limit]) -> list[Limit]:

@@ -16,7 +16,6 @@ from planner.site.growth.model import (
     LEAST_NOISE,
     PHIS,
     PRIORS,
-    STEPS,
     WANDERINGS,
     Linear,
     SeriesState,
@@ -95,7 +94,7 @@ def search(state: SeriesState) -> None:
 def extend(state: SeriesState) -> Flags:
     """Take over the likeliest further column of each series, where it is certain; returns where."""
     odds = further(state)
-    changed = np.zeros(len(state.values), dtype=bool)
+    changed, none = np.zeros(len(state.values), dtype=bool), state.values.shape[1]
     for k in range(len(changed)):
         chance = {name: float(each[k].max()) for name, each in odds.items()}
         chance["step"], bend = (float(log_sum(odds[kind][k])) for kind in ("step", "bend"))
@@ -109,7 +108,8 @@ def extend(state: SeriesState) -> Flags:
         kind = max(chance, key=lambda name: chance[name])
         if chance[kind] < (CERTAIN if kind == "step" else LIKELY):
             continue
-        unlike = 0.1 * (state.there[k].sum() + len(state.pulses[k])) - len(state.pulses[k])
+        pulses = int(state.pulses[k].sum())
+        unlike = 0.1 * (state.there[k].sum() + pulses) - pulses
         place = np.unravel_index(int(np.argmax(odds[kind][k])), odds[kind][k].shape)
         begin = int(place[-1])
         length = SPELLS[int(place[0])] if kind == "spell" else 1
@@ -117,14 +117,13 @@ def extend(state: SeriesState) -> Flags:
             state.month_form[k] = begin
         elif kind == "season":  # what was found without it may have been part of it
             state.harmonics[k], state.jump[k] = HARMONICS[begin], 0.0
-            state.there[k, state.pulses[k]] = True
-            state.steps[k], state.pulses[k] = [], []
-        elif kind == "step" and len(state.steps[k]) < STEPS:
-            state.steps[k] = sorted([*state.steps[k], begin])
+            state.there[k] |= state.pulses[k]
+            state.steps[k], state.pulses[k] = none, False
+        elif kind == "step" and state.steps[k, -1] == none:
+            state.steps[k] = np.sort([*state.steps[k, :-1], begin])
         elif kind in {"pulse", "spell"} and length <= unlike:
-            days = [day for day in range(begin, begin + length) if state.there[k, day]]
-            state.pulses[k] = sorted([*state.pulses[k], *days])
-            state.there[k, days] = False
+            state.pulses[k, begin : begin + length] |= state.there[k, begin : begin + length]
+            state.there[k] &= ~state.pulses[k]
         else:
             continue
         changed[k] = True
@@ -133,7 +132,7 @@ def extend(state: SeriesState) -> Flags:
 
 def named_odds(state: SeriesState) -> Array:
     """Log odds of what was found, but for unlike days."""
-    found = np.array([len(steps) * np.log(PRIORS["step"].odds) for steps in state.steps])
+    found = (state.steps < state.values.shape[1]).sum(axis=1) * np.log(PRIORS["step"].odds)
     found += np.where(state.month_form >= 0, np.log(PRIORS["month"].odds), 0.0)
     return np.asarray(found + np.where(state.harmonics > 0, np.log(PRIORS["season"].odds), 0.0))
 
@@ -146,9 +145,24 @@ def evidence_of(state: SeriesState) -> Array:
 
 def further_changes(state: SeriesState) -> Array:
     """By how much one further change in place of none, averaged over all of them, raises the log evidence."""
-    odds = further(state)
-    none = np.zeros((len(state.values), 1))
-    return log_sum(np.concatenate([odds["step"], odds["bend"], none], axis=1), axis=1)
+    model = linear(state)
+    solutions = [solve(model, phi) for phi in PHIS]
+    weights = [log_sum(with_further(each, steps_and_bends(model, each)), axis=1) for each in solutions]
+    return log_sum(np.array(weights)) - log_sum(np.array([each.evidence for each in solutions]))
+
+
+def steps_and_bends(model: Linear, solved: Solved) -> AddedColumns:
+    """A step on each day, then a bend on each of `bend_days`, with the log of their odds in the gain."""
+    steps, bends = step_candidates(model, solved, step_products(solved.white)), bend_candidates(model, solved)
+    both = ((steps, "step"), (bends, "bend"))
+    weighed = [replace(each, gain=each.gain + np.log(PRIORS[kind].odds)) for each, kind in both]
+    return AddedColumns.joined(weighed, axis=1)
+
+
+def with_further(solved: Solved, further: AddedColumns) -> Array:
+    """Log evidence of no further column, and of each; (series, 1 + candidates)."""
+    own = solved.evidence[:, None]
+    return np.concatenate([own, own + further.gain], axis=1)
 
 
 def wandered(state: SeriesState) -> Array:
@@ -171,7 +185,7 @@ def wanderers(state: SeriesState, least: float = -3.0) -> tuple[Integers, Series
     other. Odds below `least` are left out.
     """
     rival = state.pick(np.arange(len(state.values)))
-    rival.steps, rival.jump = [[] for _ in rival.steps], np.zeros_like(rival.jump)
+    rival.steps[:], rival.jump[:] = rival.values.shape[1], 0.0
     refine_coarsely(rival, 2)
     found, bare = wandered(state), wandered(rival)
     changed = np.flatnonzero(log_sum(found) > log_sum(bare))

@@ -414,12 +414,8 @@ def _dates(
 
 def medians_of(days: Array, these: Flags) -> Array:
     """Median of some draws of each series, both (series, draws); inf where it has none of them."""
-    return np.array(
-        [
-            quantiles(each[None, some], (0.5,))[0, 0] if some.any() else NEVER
-            for each, some in zip(days, these, strict=True)
-        ]
-    )
+    picked = (each[None, some] for each, some in zip(days, these, strict=True))
+    return np.array([quantiles(each, (0.5,))[0, 0] if each.size else NEVER for each in picked])
 
 
 def _verdict(limit: float, now: float, few: bool, day: float) -> Verdict | None:

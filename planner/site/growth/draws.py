@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, product
 from typing import Any, Final
 
@@ -17,14 +17,12 @@ from planner.errors import PlannerError
 from planner.results import Array, Flags, Integers
 from planner.site.growth.changes import (
     SPELLS,
-    AddedColumns,
-    bend_candidates,
     bend_days,
     of_kind,
     search,
-    step_candidates,
-    step_products,
+    steps_and_bends,
     wanderers,
+    with_further,
 )
 from planner.site.growth.model import (
     BUSY,
@@ -136,8 +134,8 @@ class TrendDraws:
         grown = math.log1p(rate)
         level = self.level(self.last) / self.season_on(self.last)
         first = np.maximum(level * np.exp(-grown * (self.last - self.first)[:, None] / YEAR), TINY)
-        none = dict.fromkeys(("bend", "wandering"), np.zeros_like(first))
-        none |= {name: np.zeros_like(getattr(self, name)) for name in ("shift_size", "wander")}
+        gone = ("bend", "wandering", "shift_size", "wander")
+        none = {name: np.zeros_like(getattr(self, name)) for name in gone}
         return replace(self, first_level=first, slope=grown * first, compounds=first > 0, **none)
 
     def season_on(self, day: Integers | float) -> Array:
@@ -246,8 +244,7 @@ def let_wander(state: SeriesState, drawn: dict[str, Array]) -> None:
             both = with_columns(both)
         drawn[name], of_rival = both
         drawn[name][these] = chosen(taken, of_rival, drawn[name][these])
-    for index in np.flatnonzero(share > LIKELIER).tolist():
-        state.steps[these[index]] = rival.steps[index]
+    state.steps[these[share > LIKELIER]] = rival.steps[share > LIKELIER]
 
 
 def with_columns(values: Sequence[Array]) -> list[Array]:
@@ -258,7 +255,7 @@ def with_columns(values: Sequence[Array]) -> list[Array]:
 
 def numbers_of(state: SeriesState, columns: int, knots: int) -> list[int]:
     """Which normal number each column has: those of its kind, however many of another kind some series have."""
-    steps, waves = max(map(len, state.steps), default=0), state.waves
+    steps, waves = state.begins.shape[1], state.waves
     drifts = columns - 10 - steps - knots - waves
     kinds = (1, 10), (OF_STEPS, steps), (OF_DRIFTS, drifts), (OF_KNOTS, knots), (OF_HARMONICS, waves)
     return [first + k for first, many in kinds for k in range(many)]
@@ -270,23 +267,17 @@ def draw_form(state: SeriesState, proportional: bool, by: dict[str, Array]) -> t
     normals = ndtri(even_numbers(count, NORMALS, mirrored=True))
     model = linear(state, proportional=proportional)
     solutions = [solve(model, phi) for phi in PHIS]
-    steps = [step_candidates(model, solved, step_products(solved.white)) for solved in solutions]
-    bends = [bend_candidates(model, solved) for solved in solutions]
-    candidates = [AddedColumns.joined(both, axis=1) for both in zip(steps, bends, strict=True)]
+    candidates = [steps_and_bends(model, solved) for solved in solutions]
     series, days = state.values.shape
-    odds = np.log(np.repeat([PRIORS["step"].odds, PRIORS["bend"].odds], [days, bends[0].gain.shape[1]]))
-    weights = np.empty((series, len(PHIS), 1 + odds.size))
-    for index, (solved, found) in enumerate(zip(solutions, candidates, strict=True)):
-        weights[:, index, 0] = solved.evidence
-        weights[:, index, 1:] = solved.evidence[:, None] + found.gain + odds
-    flat = weights.reshape(series, -1)
+    weights = [with_further(solved, found) for solved, found in zip(solutions, candidates, strict=True)]
+    flat = np.concatenate(weights, axis=1)
     total = log_sum(flat, axis=1)
     with np.errstate(under="ignore"):
         share = np.exp(flat - total[:, None])
     edges = np.cumsum(share, axis=1)
     which = np.array([np.searchsorted(edge, by["place"] * edge[-1]) for edge in edges])
     which = np.minimum(which, flat.shape[1] - 1)
-    phi, which = np.divmod(which, 1 + odds.size)
+    phi, which = np.divmod(which, weights[0].shape[1])
     size = solutions[0].mean.shape[1]
     row = np.arange(series)[:, None]
     mean = np.array([each.mean for each in solutions])[phi, row]
@@ -309,10 +300,9 @@ def draw_form(state: SeriesState, proportional: bool, by: dict[str, Array]) -> t
     level = np.maximum(drawn[:, :, 0], LEAST_FACTOR)
     sizes = np.full((series, count, STEPS + 1), 0.0)
     dates = np.full((series, count, STEPS + 1), -1)
-    for k, certain in enumerate(state.steps):
-        many = len(certain)
-        sizes[k, :, :many] = drawn[k, :, 10 : 10 + many]
-        dates[k, :, :many] = certain
+    certain, many = state.steps[:, None] < days, state.begins.shape[1]
+    sizes[:, :, :many] = np.where(certain[:, :, :many], drawn[:, :, 10 : 10 + many], 0.0)
+    dates[:, :, :-1] = np.where(certain, state.steps[:, None], -1)
     sizes[:, :, -1], dates[:, :, -1] = np.where(bent, 0.0, size_of), np.where(added & ~bent, at, -1)
     bend = np.where(bent, size_of, 0.0)
     known = np.arange(waves) // 2 < state.harmonics[:, None, None]
@@ -348,17 +338,6 @@ def may_pass(state: SeriesState, begin: Integers) -> Array:
 WORKDAYS: Final = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SomeSeries:
-    """Series that are fitted together."""
-
-    name: str  # for messages
-    values: Array  # (series, days) busy-hour levels, nan where missing
-    weekday: Integers  # (days,)
-    month_forms: Array  # (forms, days)
-    draws: int
-
-
 def fit_days(
     values: Array,
     weekday: Integers,
@@ -370,34 +349,29 @@ def fit_days(
     pays: int = 4,  # parts from which on more processes than this one pay
 ) -> TrendDraws:
     """Fit every series: (series, days) busy-hour levels, nan where missing; many of them in some processes."""
-    parts = [
-        SomeSeries(
-            name=f"series {begin + 1} to {min(begin + at_once, len(values))}", values=values[begin : begin + at_once],
-            weekday=weekday, month_forms=month_forms, draws=draws,
-        )
-        for begin in range(0, len(values), at_once)
-    ]  # fmt: skip
+    parts = [values[begin : begin + at_once] for begin in range(0, len(values), at_once)]
+    fit = partial(fit_some, weekday=weekday, month_forms=month_forms, draws=draws)
     if len(parts) < pays:
-        return TrendDraws.joined([fit_some(part) for part in parts])
+        return TrendDraws.joined([fit(part) for part in parts])
     fits: list[TrendDraws] = []
-    for found in parallel.run(fit_some, parts, workers=workers):
+    for k, found in enumerate(parallel.run(fit, parts, workers=workers)):
         if isinstance(found, parallel.Failed):
-            raise PlannerError(f"the trend of {found.name} has no answer: {found.problem}")
+            which = f"series {k * at_once + 1} to {k * at_once + len(parts[k])}"
+            raise PlannerError(f"the trend of {which} has no answer: {found.problem}")
         fits.append(found)
     return TrendDraws.joined(fits)
 
 
-def fit_some(part: SomeSeries) -> TrendDraws:
-    """Level, trend, pattern and shifts of some series."""
-    values, weekday = part.values, part.weekday
+def fit_some(values: Array, weekday: Integers, month_forms: Array, draws: int) -> TrendDraws:
+    """Level, trend, pattern and shifts of some series, (series, days); nan where a day is missing."""
     scale = np.nanmedian(values, axis=1)
     scale = np.where(scale > 0, scale, np.maximum(np.nanmean(values, axis=1), 1e-300))
     top = np.where(first_week(values, weekday) >= BUSY, 1.0, np.nan)[:, weekday] * values
     unit = np.nanmedian(top, axis=1)
     unit = np.where(unit > 0, unit, scale)
-    state = start(values / unit[:, None], weekday, part.month_forms)
+    state = start(values / unit[:, None], weekday, month_forms)
     search(state)
-    drawn: dict[str, Any] = draw(state, part.draws)
+    drawn: dict[str, Any] = draw(state, draws)
     let_wander(state, drawn)
     busiest = np.argmax(drawn["week"].mean(axis=1), axis=1)
     head = np.take_along_axis(drawn["week"], busiest[:, None, None], axis=2)  # (series, draws, 1)
@@ -408,7 +382,8 @@ def fit_some(part: SomeSeries) -> TrendDraws:
     drawn |= {"week": drawn["week"] / head, "phi": drawn["phi"].mean(axis=1)}
     return TrendDraws(
         **drawn, first=np.argmax(np.isfinite(values), axis=1), last=state.last, measured=state.there.sum(axis=1),
-        steps=tuple(map(tuple, state.steps)), pulses=tuple(map(tuple, state.pulses)), month_form=state.month_form,
+        steps=tuple(tuple(each[each < values.shape[1]].tolist()) for each in state.steps),
+        pulses=tuple(tuple(np.flatnonzero(each).tolist()) for each in state.pulses), month_form=state.month_form,
         fitted=np.ones(len(values), dtype=bool),
     )  # fmt: skip
 

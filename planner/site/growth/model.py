@@ -6,7 +6,7 @@ steps. The product is linearized about the last estimate and fitted by generaliz
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -80,22 +80,22 @@ class SeriesState:
     last: Integers  # (series,) last measured day
     wandering: Array  # (series,) standard deviation of a level that wanders, in a year, share of the first day; 0: none
     chance: Array  # (series, sizes) probability of each of `WANDERINGS`, where it wanders
-    steps: list[list[int]] = field(default_factory=list)
-    pulses: list[list[int]] = field(default_factory=list)
+    steps: Integers  # (series, STEPS) first days of the steps so far, in order; the number of days where none
+    pulses: Flags  # (series, days) unlike the others
 
     def pick(self, these: Integers) -> SeriesState:
         """Only these series."""
-        return replace(
-            self, steps=[self.steps[k] for k in these], pulses=[self.pulses[k] for k in these],
-            **{name: getattr(self, name)[these] for name in BY_SERIES},
-        )  # fmt: skip
+        return replace(self, **{name: getattr(self, name)[these] for name in BY_SERIES})
 
     def put(self, these: Integers, other: SeriesState) -> None:
         """Write these series back."""
         for name in BY_SERIES:
             getattr(self, name)[these] = getattr(other, name)
-        for index, k in enumerate(these):
-            self.steps[k], self.pulses[k] = other.steps[index], other.pulses[index]
+
+    @property
+    def begins(self) -> Integers:
+        """The columns of `steps` that the series with the most needs."""
+        return self.steps[:, : (self.steps < self.values.shape[1]).sum(axis=1).max(initial=0)]
 
     @property
     def waves(self) -> int:
@@ -135,11 +135,8 @@ class SeriesState:
         return np.where(form == 0, 1.0, np.where(form == 1, factor, factor * self.level * self.season))
 
 
-# What a state holds of each series in an array of its own.
-BY_SERIES: Final = (
-    "values", "there", "years", "level", "week", "growth", "compounds", "jump", "month", "month_form", "busy", "spread",
-    "form", "whole_year", "harmonics", "season", "last", "wandering", "chance",
-)  # fmt: skip
+# What a state holds of each series, a row of an array.
+BY_SERIES: Final = [each.name for each in fields(SeriesState) if each.name not in {"weekday", "month_forms"}]
 
 
 @dataclass(slots=True)
@@ -198,49 +195,42 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     a exp(bt / a) where it compounds; a step c adds c, or multiplies by 1 + c / a.
     """
     series, days = state.values.shape
-    most = max((len(steps) for steps in state.steps), default=0)
     quiet = np.cumsum(~state.busy, axis=1) * ~state.busy  # number of each less busy weekday, from 1
-    drifts, waves, ramps = int(quiet.max(initial=0)), state.waves, state.ramps
-    knots = 10 + most + drifts
-    known = knots + ramps.shape[2]
-    noise, rows = state.noise, MeasuredDays.of(state.there)
+    drifts, wave = np.arange(1, 1 + quiet.max(initial=0)), np.arange(state.waves) // 2
+    noise, rows, begins, ramps = state.noise, MeasuredDays.of(state.there), state.begins, state.ramps
     line = state.line
     weight = noise * np.where(proportional, line, 1.0) / state.level
     steep = np.where(state.compounds[:, None], line, 1.0) * (1 + proportional * state.jump)
     slope = noise * steep / state.level
-    columns = np.zeros((series, days, known + waves + 1))
-    columns[:, :, 0] = noise * line / state.level - slope * state.growth[:, None] * state.years
-    columns[:, :, 1] = slope * state.years
-    week = state.week[:, state.weekday]
-    columns[:, np.arange(days), 2 + state.weekday] = noise / week
-    month_end = state.in_month_end
-    columns[:, :, 9] = np.where(month_end, noise / state.month[:, None], 0.0)
-    used = np.ones((series, known + waves), dtype=bool)
-    used[:, known:] = np.arange(waves) // 2 < state.harmonics[:, None]
-    over_season = (noise / state.season)[:, :, None]
-    columns[:, :, known:-1] = over_season * waves_of(state.years, waves) * used[:, None, known:]
-    used[:, 9] = state.month_form >= 0
+    week, month_end = state.week[:, state.weekday], state.in_month_end
     since = state.years - np.where(rows.there, state.years, 0.0).max(axis=1, keepdims=True)
-    for number in range(1, drifts + 1):
-        columns[:, :, 9 + most + number] = np.where(quiet[:, state.weekday] == number, noise * since, 0.0)
-        used[:, 9 + most + number] = quiet.max(axis=1) >= number
-    for k, steps in enumerate(state.steps):
-        used[k, 10 + len(steps) : 10 + most] = False
-        for index, day in enumerate(steps):
-            columns[k, day:, 10 + index] = weight[k, day:]
+    seasonal, drifting = wave < state.harmonics[:, None], quiet[:, state.weekday, None] == drifts
+    stepped = np.arange(days)[:, None] >= begins[:, None]
+    constant = noise * line / state.level - slope * state.growth[:, None] * state.years
+    season = (noise / state.season)[:, :, None] * waves_of(state.years, state.waves) * seasonal[:, None]
+    blocks = (  # columns of a kind, which series use them, prior
+        (constant[:, :, None], True, 0.0),
+        ((slope * state.years)[:, :, None], True, 0.0),
+        (np.where(state.weekday[:, None] == np.arange(7), (noise / week)[:, :, None], 0.0), True,
+         np.where(state.busy, 1 / state.spread[:, None] ** 2, 1.0)),
+        (np.where(month_end, noise / state.month[:, None], 0.0)[:, :, None], state.month_form[:, None] >= 0,
+         1 / PRIORS["month"].size ** 2),
+        (np.where(stepped, weight[:, :, None], 0.0), begins < days, 1 / PRIORS["step"].size ** 2),
+        (np.where(drifting, (noise * since)[:, :, None], 0.0), quiet.max(axis=1)[:, None] >= drifts, 1 / DRIFT**2),
+        (weight[:, :, None] * ramps, ramps.any(axis=1),
+         12 / np.maximum(state.wandering[:, None], WANDERINGS[0]) ** 2),
+        (season, seasonal, ((1 + wave) / PRIORS["season"].size) ** 2),
+    )  # fmt: skip
     offset = (week - 1) / week + np.where(month_end, (state.month[:, None] - 1) / state.month[:, None], 0.0)
     offset += (state.season - 1) / state.season
-    columns[:, :, -1] = noise * (state.values / (state.level * state.season * state.factor) + offset)
-    columns[:, :, knots:known] = weight[:, :, None] * ramps
+    response = noise * (state.values / (state.level * state.season * state.factor) + offset)
+    columns = np.concatenate([*(block for block, *_ in blocks), response[:, :, None]], axis=2)
     columns[~rows.there] = 0.0
-    used[:, knots:known] = ramps.any(axis=1)
-    prior = np.zeros((series, known + waves))
-    prior[:, 10 : 10 + most] = 1 / PRIORS["step"].size ** 2
-    prior[:, knots:known] = 12 / np.maximum(state.wandering[:, None], WANDERINGS[0]) ** 2
-    prior[:, 2:9] = np.where(state.busy, 1 / state.spread[:, None] ** 2, 1.0)
-    prior[:, 9] = 1 / PRIORS["month"].size ** 2
-    prior[:, 10 + most : knots] = 1 / DRIFT**2
-    prior[:, known:] = ((1 + np.arange(waves) // 2) / PRIORS["season"].size) ** 2
+    used, prior = (
+        np.concatenate([np.broadcast_to(of[k], (series, of[0].shape[2])) for of in blocks], axis=1)
+        for k in (1, 2)
+    )
+    knots = 10 + begins.shape[1] + drifts.size
     # Either kind of line is as likely a priori at each level and slope of the middle day.
     long = np.take_along_axis(state.years, state.last[:, None], axis=1)[:, 0]
     even = np.where(state.compounds, np.log(COMPOUNDS) + state.growth * long, 0.0)
@@ -257,7 +247,7 @@ def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
         used=used,
         count=rows.there.sum(axis=1) - 2,
         log_weight=np.where(rows.there, np.log(noise), 0.0).sum(axis=1) + even,
-        knots=slice(knots, known),
+        knots=slice(knots, knots + ramps.shape[2]),
     )
 
 
@@ -378,9 +368,9 @@ def refine(state: SeriesState, solved: list[Solved]) -> None:
     first = np.maximum(mean[:, :1], 0.05)
     state.growth = np.clip(mean[:, 1] / first[:, 0], -2, np.where(state.compounds, FASTEST, 10))
     state.jump = np.zeros_like(state.level)
-    for k, steps in enumerate(state.steps):
-        for index, day in enumerate(steps):
-            state.jump[k, day:] += mean[k, 10 + index] / first[k]
+    for index, begin in enumerate(state.begins.T, start=10):
+        after = np.arange(state.jump.shape[1]) >= begin[:, None]
+        state.jump += np.where(after, mean[:, index, None] / first, 0.0)
     ramps, end = state.ramps, mean.shape[1] - state.waves
     state.jump += (ramps @ mean[:, end - ramps.shape[2] : end, None])[:, :, 0] / first
     straight = mean[:, :1] + mean[:, 1:2] * state.years
@@ -414,7 +404,7 @@ def first_week(values: Array, weekday: Integers, fewest: int = 4) -> Array:
 def start(values: Array, weekday: Integers, month_forms: Array) -> SeriesState:
     """A level constant over time, and the weekdays' medians."""
     there = np.isfinite(values)
-    first = np.argmax(there, axis=1)
+    first, last = np.argmax(there, axis=1), there.shape[1] - 1 - np.argmax(there[:, ::-1], axis=1)
     years = (np.arange(values.shape[1]) - first[:, None]) / YEAR
     week = first_week(values, weekday)
     busy = week >= BUSY
@@ -427,9 +417,9 @@ def start(values: Array, weekday: Integers, month_forms: Array) -> SeriesState:
         compounds=np.zeros(series, dtype=bool),
         jump=np.zeros_like(values), month=np.ones(series),
         month_form=np.full(series, -1), busy=busy, spread=np.full(series, 0.1), form=np.zeros(series, dtype=np.intp),
-        whole_year=there.shape[1] - np.argmax(there[:, ::-1], axis=1) - first >= FEWEST_SEASONAL,
+        whole_year=last + 1 - first >= FEWEST_SEASONAL,
         harmonics=np.zeros(series, dtype=np.intp), season=np.ones_like(values),
-        last=there.shape[1] - 1 - np.argmax(there[:, ::-1], axis=1), wandering=np.zeros(series),
+        last=last, wandering=np.zeros(series),
         chance=np.zeros((series, len(WANDERINGS))),
-        steps=[[] for _ in range(series)], pulses=[[] for _ in range(series)],
+        steps=np.full((series, STEPS), values.shape[1]), pulses=np.zeros_like(there),
     )  # fmt: skip

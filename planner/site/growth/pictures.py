@@ -30,7 +30,8 @@ def _series(answer: Growth, axes: style.Axes | None) -> style.Axes:
     points.plot([daily.day(at) for at in measured], daily.values[series, measured], ".", color=style.MEASURED,
               markersize=3, label="measured, busy hour of each day", zorder=style.ABOVE)  # fmt: skip
     last = int(fit.last[series])
-    end = min(_end(limit.reached_high or limit.reached, daily.day(last)), answer.horizon)
+    reached = limit.reached_high or limit.reached or daily.day(last)
+    end = min(max((reached - daily.day(last)).days + 90, 365), answer.horizon)  # and some days after the date
     past = np.arange(int(fit.first[series]), last + 1)
     ahead = np.unique(np.linspace(0, end, 200).astype(int))
     future = answer.future
@@ -53,12 +54,6 @@ def _series(answer: Growth, axes: style.Axes | None) -> style.Axes:
     style.dated(axes)
     axes.legend(frameon=False, loc="lower right", fontsize="small")
     return axes
-
-
-def _end(reached: date | None, last: date) -> int:
-    """Days to draw after the last one."""
-    # days drawn after the date
-    return 365 if reached is None else max((reached - last).days + 90, 365)
 
 
 def _mark_date(axes: style.Axes, limit: Limit, end: date) -> None:
@@ -116,13 +111,9 @@ def _limits(answer: Growth, axes: style.Axes | None) -> style.Axes:
         if first.verdict == "already":
             title = f"{sentence_case(name)} {'are' if many else 'is'} past the limit already"
     rest, later = len(limits) - len(dated), len(dated) - len(shown)
-    more = [
-        f"{later} later ones are not drawn." if later else "",
-        f"{rest} more without a date." if rest else "",
-    ]
-    words = " ".join(
-        filter(None, (f"When each limit is reached, by the trend, with its {style.NINETY} range.", *more))
-    )
+    words = f"When each limit is reached, by the trend, with its {style.NINETY} range."
+    words += f" {later} later ones are not drawn." if later else ""
+    words += f" {rest} more without a date." if rest else ""
     (axes,) = style.begin(axes, words, title=title, height=1.8 + 0.32 * max(len(shown), 2))
     points: Any = axes
     begin = max(limit.last for limit in limits)

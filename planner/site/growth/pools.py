@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -42,16 +43,6 @@ class PoolQuestion:
     now: float
     ahead: tuple[tuple[float, ...], ...]
     reach: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PoolQuestions:
-    """A part of a site; `name` is for messages."""
-
-    name: str
-    pools: tuple[PoolQuestion, ...]
-    device_model: DeviceModel
-    target: Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -174,57 +165,42 @@ def answer_pools(
     at_once: int = 12,
 ) -> list[PoolLimits]:
     """Limits of each pool, a few `at_once` in a process; a pool without an answer says why."""
-    parts = [
-        PoolQuestions(
-            name=f"{some[0].label.name} to {some[-1].label.what}",
-            pools=tuple(some),
-            device_model=device_model,
-            target=target,
-        )
-        for some in (pools[first : first + at_once] for first in range(0, len(pools), at_once))
-    ]
+    parts = [pools[first : first + at_once] for first in range(0, len(pools), at_once)]
+    answer = partial(answer_part, device_model=device_model, target=target)
     found: list[PoolLimits] = []
-    for each in parallel.run(answer_part, parts, workers=workers):
+    for part, each in zip(parts, parallel.run(answer, parts, workers=workers), strict=True):
         if isinstance(each, parallel.Failed):
-            problem = f"{each.name} have no answer: {each.problem}"
+            names = f"{part[0].label.name} to {part[-1].label.what}"
+            problem = f"{names} have no answer: {each.problem}"
             found.append(PoolLimits(notes=(problem,), answered=False))
         else:
             found += each
     return found
 
 
-def answer_part(part: PoolQuestions) -> list[PoolLimits]:
-    """Each pool of a part."""
-    decided = decided_pools(part)
+def answer_part(part: Sequence[PoolQuestion], device_model: DeviceModel, target: Target) -> list[PoolLimits]:
+    """Each pool of a part of a site."""
+    decided = decided_pools(part, device_model, target)
     pools = [each for each in decided if isinstance(each, DecidedPool)]
-    known = ReadCache()
+    ask = partial(need, device_model=device_model, target=target, known=ReadCache())
     while wanted := [(pool.run, *each) for pool in pools for each in pool.wanted() if each[1]]:
-        _ask(wanted, part, known)
+        _ask(wanted, ask)
     how = (
-        f"Target of the aliases: {part.target}. A pool needs what it needs in {percent(DEFAULT_MEET)} of the busy "
+        f"Target of the aliases: {target}. A pool needs what it needs in {percent(DEFAULT_MEET)} of the busy "
         "time of its last 28 days: the interval that decides is grown as the busy hours grow."
     )
     return [each.limits(how) if isinstance(each, DecidedPool) else each for each in decided]
 
 
-def _ask(
-    wanted: Sequence[tuple[Run, NeedsByLoad, set[float]]], part: PoolQuestions, known: ReadCache
-) -> None:
-    """What each pool needs at multiples of its load, all of them at once."""
-    for ahead in (True, False):
-        asked = [
-            (run, loads, times)
-            for run, loads, some in wanted
-            if (loads.limit is None) == ahead
-            for times in sorted(some)
-        ]
-        found = need(
-            [(run,) for run, _, _ in asked], part.device_model, part.target, [times - 1.0 for *_, times in asked],
-            enough=None if ahead else [loads.limit or 0 for _, loads, _ in asked], known=known,
-        )  # fmt: skip
-        for (_, loads, times), one in zip(asked, found, strict=True):
-            low, high = (one.rank if end is None else float(end) for end in (one.low, one.high))
-            loads.needs[times] = Interval(low, one.rank, high)
+def _ask(wanted: Sequence[tuple[Run, NeedsByLoad, set[float]]], ask: Callable[..., list[Need]]) -> None:
+    """What each pool needs at multiples of its load, all of them at once: counts, or whether limits are enough."""
+    asked = [(run, loads, times) for run, loads, some in wanted for times in sorted(some)]
+    limits = [loads.limit for _, loads, _ in asked]
+    growth, enough = [times - 1.0 for *_, times in asked], None if None in limits else limits
+    found = ask([(run,) for run, _, _ in asked], growth=growth, enough=enough)
+    for (_, loads, times), one in zip(asked, found, strict=True):
+        low, high = (one.rank if end is None else float(end) for end in (one.low, one.high))
+        loads.needs[times] = Interval(low, one.rank, high)
 
 
 def _step(counts: dict[float, float], limit: int) -> tuple[float, float]:
@@ -247,16 +223,18 @@ def _between(counts: dict[float, float], limit: int, unsolved: float = 0.1) -> s
     return set(np.geomspace(low, high, 6)[1:-1].tolist())
 
 
-def decided_pools(part: PoolQuestions) -> list[DecidedPool | PoolLimits]:
+def decided_pools(
+    pools: Sequence[PoolQuestion], device_model: DeviceModel, target: Target
+) -> list[DecidedPool | PoolLimits]:
     """Each pool with the interval that decides it, as `planner site` has it of the same days; or why there is none."""
-    recent = [_busy_cases(pool) for pool in part.pools]
+    recent = [_busy_cases(pool) for pool in pools]
     cases = [case for each in recent if isinstance(each, PoolCases) for case in each.cases.values()]
-    needs = iter(need(cases, part.device_model, part.target, ranges=False))
+    needs = iter(need(cases, device_model, target, ranges=False))
     return [
         PoolLimits(notes=(each,), answered=False)
         if isinstance(each, str)
         else _decided(pool, each, [next(needs) for _ in each.cases])
-        for pool, each in zip(part.pools, recent, strict=True)
+        for pool, each in zip(pools, recent, strict=True)
     ]
 
 
