@@ -10,10 +10,10 @@ service while a request waits, and leaves to start one. Scenarios with equal ser
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from math import comb
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
@@ -96,7 +96,7 @@ def states(occupied: int, phases: int) -> Integers:
 
 def state_count(occupied: int, phases: int) -> int:
     """Number of compositions."""
-    return comb(occupied + phases - 1, phases - 1)
+    return math.comb(occupied + phases - 1, phases - 1)
 
 
 @lru_cache(maxsize=4096)
@@ -113,6 +113,9 @@ def change(occupied: int, phases: int, leave: int, enter: int) -> tuple[Integers
     base = (occupied + 2) ** np.arange(phases, dtype=object)[::-1]  # exact integers of any size
     row = {key: number for number, key in enumerate(target @ base)}
     return source, np.array([row[key] for key in there @ base], dtype=np.int64)
+
+
+Blocks = Callable[[int], tuple[Array, Array]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +188,11 @@ class Station:
                 rates[:, source, target] += share[:, None] * each[:, source]
         return rates
 
+    def blocks(self) -> Blocks:
+        """Rates within a level and down by level, each made once: levels above c + 1 have those of c + 1."""
+        made = cache(lambda level: (self.local(level), self.down(level)))
+        return lambda level: made(min(level, self.servers + 1))
+
     def up(self, level: int) -> Array | None:
         """Transition probabilities of an arrival; None if it waits, so that the state stays the same."""
         if level >= self.servers:
@@ -208,12 +216,36 @@ class Station:
         return [(phase, self.distribution.start[:, phase]) for phase in begins]
 
 
+RARE: Final = 1e-18  # probability of levels that are left out, relative to that of their neighbors
+
+
+def most_present(n: int, think: Array, station: Station) -> int:
+    """Level of a closed station above which all are `RARE`: above c each is rarer by N / Z times S / c at least."""
+    leaves = station.distribution.leaves
+    rest = np.maximum(1.0 / np.where(leaves > 0.0, leaves, np.inf).min(axis=-1), 1.0)
+    # S, the longest mean of the rest of a service, of a slowed server with its gap.
+    service = station.service * rest * (1.0 + station.inflation * (station.servers - 1))
+    gap = 0.0 if station.gap is None else station.gap
+    ratio = float((n / think * (service + gap) / station.servers).max())
+    return n if ratio >= 1.0 else min(n, station.servers + math.ceil(math.log(RARE) / math.log(ratio)))
+
+
+def least_present(n: int, think: Array, station: Station) -> int:
+    """Level below which all are `RARE`: k think with at most a Poisson weight, of the rate at which services end."""
+    ends = station.servers * station.distribution.leaves.max(axis=-1) / station.service
+    weights = np.cumsum(np.log((ends * think).max() / np.arange(1.0, n + 1.0)))
+    rare = np.flatnonzero(weights < math.log(RARE))
+    return n - int(rare[0]) - 1 if rare.size else 0
+
+
 def solve_closed(n: int, think: Array, station: Station) -> Array:
     """Sums of a closed station of n requesters, for `steady_of`."""
     ratios: list[Array] = []
     seen: Array | None = None
-    for level in range(n, 0, -1):
-        inverse, down = _passage(station, level, seen)
+    blocks = station.blocks()
+    most = most_present(n, think, station)
+    for level in range(most, 0, -1):
+        inverse, down = _passage(blocks, level, seen)
         arrivals = ((n - level + 1) / think)[:, None, None]
         up = station.up(level - 1)
         rise = arrivals * (inverse if up is None else up @ inverse)
@@ -221,10 +253,10 @@ def solve_closed(n: int, think: Array, station: Station) -> Array:
         seen = rise @ down
     sums = Sums(station)
     distribution = np.ones((len(think), 1))
-    for level in range(n + 1):
+    for level in range(most + 1):
         distribution = sums.add(level, distribution, (n - level) / think)
-        if level < n:
-            distribution = _times(distribution, ratios[n - 1 - level])
+        if level < most:
+            distribution = _times(distribution, ratios[most - 1 - level])
     return sums.result()
 
 
@@ -235,22 +267,20 @@ def solve_crowded(n: int, think: Array, station: Station) -> Array:
     levels below n; upward, the ratios of neighboring levels would overflow as the think time vanishes.
     """
     steps: list[Array] = []
-    moves = station.local(0)
-    for level in range(n):
+    blocks, least = station.blocks(), min(least_present(n, think, station), n - 1)
+    moves = station.local(least)
+    for level in range(least, n):
         arrivals = ((n - level) / think)[:, None, None]
-        times, up, down = (
-            inverse_dominant(closed_by(moves, arrivals)),
-            station.up(level),
-            station.down(level + 1),
-        )
+        times, up = inverse_dominant(closed_by(moves, arrivals)), station.up(level)
+        local, down = blocks(level + 1)
         steps.append(down @ times)
-        moves = station.local(level + 1) + arrivals * (steps[-1] if up is None else steps[-1] @ up)
+        moves = local + arrivals * (steps[-1] if up is None else steps[-1] @ up)
     sums = Sums(station)
     distribution = stationary(moves)
-    for level in range(n, -1, -1):
+    for level in range(n, least - 1, -1):
         distribution = sums.add(level, distribution, (n - level) / think)
-        if level:
-            distribution = _times(distribution, steps[level - 1])
+        if level > least:
+            distribution = _times(distribution, steps[level - least - 1])
     return sums.result()
 
 
@@ -266,13 +296,13 @@ class OpenSolution:
 
 def solve_open(rate: Array, station: Station) -> OpenSolution:
     """Solve an open station below saturation (Latouche and Ramaswami 1993)."""
-    top, arrivals = station.servers, rate[:, None, None]
-    local, down = station.local(top + 1), station.down(top + 1)
+    top, arrivals, blocks = station.servers, rate[:, None, None], station.blocks()
+    local, down = blocks(top + 1)
     ratio, times, areas = tail_ratio(arrivals * np.eye(local.shape[-1]), local, down)
     seen = ratio @ down
     ratios: list[Array] = []
     for level in range(top, 0, -1):
-        inverse, down = _passage(station, level, seen)
+        inverse, down = _passage(blocks, level, seen)
         up = station.up(level - 1)
         ratios.append(arrivals * (inverse if up is None else up @ inverse))
         seen = ratios[-1] @ down
@@ -291,9 +321,9 @@ def solve_open(rate: Array, station: Station) -> OpenSolution:
     return OpenSolution(sums=sums.result(), full=full, ratio=ratio, powers=powers)
 
 
-def _passage(station: Station, level: int, seen: Array | None) -> tuple[Array, Array]:
+def _passage(blocks: Blocks, level: int, seen: Array | None) -> tuple[Array, Array]:
     """(-S_n)^-1 and D_n; `seen` is what the levels above add to the local block."""
-    local, down = station.local(level), station.down(level)
+    local, down = blocks(level)
     return dwell_times(local if seen is None else local + seen, down.sum(-1)), down
 
 
@@ -377,7 +407,10 @@ def _stations(
         states = _checked_size(servers, width + gapped, largest)
         if rest and rest[0] > (most := 200_000 // states):
             raise InputError("population", rest[0], f"at most {most}: {states} states per level")
-        size = max(1, 2_000_000 // states**2)  # bounds the matrix elements of one kind in memory
+        most = min(2_000_000, 20_000_000 // max(rest[0], 1)) if rest else 2_000_000
+        size = max(
+            1, most // states**2
+        )  # bounds the matrix elements in memory: of a level, of all levels of a closed one
         for start in range(0, len(index), size):
             part = index[start : start + size]
             distribution = phase_type(scv[part], width)

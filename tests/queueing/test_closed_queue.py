@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaincc, gammaln
 
 from planner import InputError
-from planner.queueing import erlang_b, finite_source, mmc
+from planner.queueing import Steady, _phases, erlang_b, finite_source, mmc
 from tests import tolerances
 from tests.brief import examples
 from tests.queueing.references import columns, relative_error
@@ -284,3 +284,34 @@ def test_one_service_in_very_many_that_never_ends_leaves_the_short_ones() -> Non
     """The long branch carries half of the work however rare it is: .95 by 120 digits of the chain."""
     steady = finite_source(4, 1.0, 1.0, 1, scv=[1e12, 1e16, 1e20, 1e30])
     assert np.allclose(steady.throughput, 0.95, rtol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("people", "servers", "scv", "gap"), [(60, 1, 0.2, 0.0), (40, 3, 3.0, 0.1), (30, 2, 0.5, 0.0)]
+)
+def test_levels_that_are_left_out_leave_no_trace(
+    people: int, servers: int, scv: float, gap: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Far above or below what is present probabilities are too small to count: all levels give the same digits."""
+
+    def solved() -> list[Steady]:
+        thinks = (1e-9, 0.01, 0.5, 100.0, 1e4)
+        return [finite_source(people, think, 1.0, servers, scv=scv, redrive_time=gap) for think in thinks]
+
+    few = solved()
+    monkeypatch.setattr(_phases, "most_present", lambda n, *_: n)
+    monkeypatch.setattr(_phases, "least_present", lambda *_: 0)
+    for one, every in zip(few, solved(), strict=True):
+        for name in ("throughput", "queue_length", "delay_probability", "response_time"):
+            np.testing.assert_allclose(getattr(one, name), getattr(every, name), rtol=1e-13)
+
+
+def test_few_levels_are_solved_where_the_others_are_rare() -> None:
+    one = np.ones(1)
+    station = _phases.Station(
+        servers=2, service=one, distribution=_phases.phase_type(0.5 * one, 2), inflation=0 * one, gap=None
+    )
+    assert _phases.most_present(100, 1e4 * one, station) < 15
+    assert _phases.most_present(100, 10.0 * one, station) == 100
+    assert _phases.least_present(100, 1e-9 * one, station) > 95
+    assert _phases.least_present(100, 100.0 * one, station) == 0

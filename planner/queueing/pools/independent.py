@@ -94,11 +94,7 @@ def few_states(elements: PoolElements, most: float) -> Flags:
 
 
 def solve_single(elements: PoolElements, cells: int = 4_000_000) -> tuple[Outcome, Flags]:
-    """Solve pools of one volume exactly, for exponential service, think times and gaps.
-
-    Few aliases are in their gap at once: entries are no more frequent than I/Os can end, so that the number is below a
-    Poisson variable; more of them, with a probability of 1e-18, are left out.
-    """
+    """Solve pools of one volume exactly, for exponential service, think times and gaps."""
     outcome, closed = Outcome.empty(elements), elements.closed[:, 0]
     levels = np.where(closed, elements.population[:, 0], elements.aliases + 1.0) + 2.0
     for size, which in by_size(
@@ -111,10 +107,10 @@ def solve_single(elements: PoolElements, cells: int = 4_000_000) -> tuple[Outcom
 
 
 def _most_in_gap(elements: PoolElements, rare: float = 1e-18) -> Array:
-    """Most aliases of one volume that are in their gap at once but for a `rare` probability, (elements,) [1]."""
+    """Most aliases in their gap at once but for a `rare` probability: entries are as frequent as ends at most."""
     from scipy.special import gammainc
 
-    # The more devices are in service, the more I/Os end.
+    # The more devices are in service, the more I/Os end; the number is below a Poisson variable.
     ends = (elements.aliases + 1.0) / (elements.service[:, 0] * (1.0 + elements.inflation * elements.aliases))
     number = np.arange(1.0, elements.aliases.max() + 1.0)
     often = gammainc(number, (elements.redrive_time * ends)[:, None]) >= rare
