@@ -188,7 +188,9 @@ def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     keys = ["system", *INTERVAL, *GROUP_KEYS]
     grouped = _marked(devices)
     busy = (pl.col("io_rate") * pl.col("service").fill_null(0.0)).sum()
-    sums = grouped.group_by(keys).agg(_queued=pl.col("queued").sum(), _busy=busy, _line=pl.col("line").min())
+    sums = grouped.group_by(keys, maintain_order=True).agg(
+        _queued=pl.col("queued").sum(), _busy=busy, _line=pl.col("line").min()
+    )
     order = ("_queued", "_busy", MOMENT, "_line", INTERVAL[1])
     worst = sums.sort(order, descending=[True, True, False, False, False])
     chosen = worst.unique(["system", *GROUP_KEYS], keep="first", maintain_order=True).select(keys)

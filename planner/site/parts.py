@@ -345,10 +345,18 @@ def _shared_part(
     left_out = rows.filter(~everywhere).select(key).n_unique()
     rows = rows.filter(everywhere)
     load = (pl.col("io_rate") * pl.col("service")).sum()
-    by_time = rows.group_by(MOMENT).agg(load.alias("load")).sort("load", descending=True)
+    by_time = (
+        rows.group_by(MOMENT, maintain_order=True)
+        .agg(load.alias("load"))
+        .sort("load", MOMENT, descending=[True, False])
+    )
     # share of the intervals whose load the systems' shares are of
     busiest = by_time.head(max(int(0.01 * by_time.height), 1)).select(MOMENT)
-    of_busiest = rows.join(busiest, on=MOMENT, how="semi").group_by("system").agg(load.alias("load"))
+    of_busiest = (
+        rows.join(busiest, on=MOMENT, how="semi")
+        .group_by("system", maintain_order=True)
+        .agg(load.alias("load"))
+    )
     total = float(of_busiest["load"].sum()) or 1.0
     shares = {str(system): float(value) / total for system, value in of_busiest.sort("system").rows()}
     name = "+".join(sorted({system for system, _ in members}))

@@ -219,7 +219,12 @@ def _load(
 
 def _sums(rows: pl.DataFrame, **of: pl.Expr) -> pl.DataFrame:
     """Sums over the rows of each interval, in order of time."""
-    return with_moments(rows).group_by(MOMENT).agg(pl.col("start").first(), **of).sort("start", MOMENT)
+    return (
+        with_moments(rows)
+        .group_by(MOMENT, maintain_order=True)
+        .agg(pl.col("start").first(), **of)
+        .sort("start", MOMENT)
+    )
 
 
 def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
