@@ -11,16 +11,16 @@ Contents, in reading order:
    I/Os wait. D rises with tries (arrivals that find their base busy) and falls as bases pick up from their own queues
    and aliases end: ``p(D+1) falls(D+1) = p(D) tries(D)``. With one service time for all, aliases end at the rate
    min(D, A).
-3. **Independent volumes** (`independent`): no aliases, or one for every requester except the first of each volume.
+3. **Independent volumes** (`independent`): no aliases, or one for every I/O that needs one. One volume: a chain of
+   levels of the I/Os present, with a matrix-geometric tail where it is open; all pools and counts side by side.
    **Unstable pools** (`stability`): the load beyond the bases would hold A or more aliases on average.
 4. **Any pool** (`field`). Given D, the volumes are assumed independent except for their sum: the distribution of one
    volume (base idle or busy, d I/Os beyond it) times that of the others at D - d. The base of a volume has its own
    balance against the pool (a tridiagonal system over D); so have its I/Os on aliases and its waiting I/Os. These give
    the flows, the distribution of D and the rates seen by one volume, and those its distribution. All pools and counts
    of a call are solved together, independently of each other.
-5. **Small pools** (`lumped`), the reference for the field. A chain of the states of exchangeable volumes for closed
-   pools, with gaps; the same states up to A + 3 and a matrix-geometric tail for one open volume. The tests have another
-   chain, for two to four volumes with open classes.
+5. **Small pools** (`lumped`), the reference for the field: a chain of the states of exchangeable volumes for closed
+   pools, with gaps. The tests have another, for two to four volumes with open classes.
 6. **Choice of method** (`methods`): `METHODS`, element by element. An answer that violates its own balance is refused
    (`outcome`).
 """

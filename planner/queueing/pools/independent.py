@@ -134,11 +134,8 @@ class _SingleVolumes:
         """Arrival rates at levels, shape (elements, levels, 1)."""
         here = self.elements
         thinking = np.maximum(here.population[..., None] - present, 0.0)
-        return (
-            thinking / here.think_time[..., None]
-            if self.closed
-            else here.arrival_rate[..., None] + 0.0 * present
-        )
+        rate = np.broadcast_to(here.arrival_rate[..., None], thinking.shape)
+        return thinking / here.think_time[..., None] if self.closed else rate
 
     def serving(self, present: Array) -> tuple[Array, Array, Array]:
         """Busy aliases, those in service, and the rate at which each I/O ends, (elements, levels, phases)."""
@@ -165,11 +162,8 @@ class _SingleVolumes:
         waits = (present - ~self.idle - self.aliases > 0.0)[:, 0]
         never = self.idle & waits  # phases that are never entered lead to others
         up = to(np.where(self.idle, after, at), arrive * ~never)
-        local = (
-            to(at - 1, self.in_gap * gap_ends)
-            + to(before, self.base_in_gap * gap_ends)
-            + to(after, 1.0 * never)
-        )
+        local = to(at - 1, self.in_gap * gap_ends) + to(before, self.base_in_gap * gap_ends)
+        local += to(after, 1.0 * never)
         down = to(np.where(waits, np.where(gap > 0.0, after, at), before), self.serves * ends)
         down += to(np.where(waits & (self.in_gap < self.gaps - 1), at + 1, at), serving * ends)
         return up, local, down
@@ -200,13 +194,12 @@ class _SingleVolumes:
             local, down = below
         found = np.zeros((len(off), last + 2, self.phase.size))
         found[:, 0, 0] = 1.0
-        for level, step in enumerate(
-            (*reversed(steps), ratio @ np.linalg.inv(np.eye(self.phase.size) - ratio)), 1
-        ):
+        beyond = ratio @ np.linalg.inv(np.eye(self.phase.size) - ratio)  # R + R^2 + ...
+        for level, step in enumerate((*reversed(steps), beyond), 1):
             found[:, level] = (found[:, level - 1, None] @ step)[:, 0]
             found[found[:, level].sum(axis=-1) > LARGE] /= LARGE
         found /= found.sum(axis=(1, 2), keepdims=True)
-        return found, (found[:, -1, None] @ step).sum(axis=(1, 2)), off
+        return found, (found[:, -1, None] @ beyond).sum(axis=(1, 2)), off
 
     def solve(self) -> Outcome:
         """Sum over levels and phases."""
