@@ -362,6 +362,9 @@ class Sums:
 
 
 LARGEST_LEVEL: Final = 1_000  # states of a level, hence size of the matrices to invert
+LARGEST_CHAIN: Final = (
+    200_000  # states of a closed station; many stations take at most as long as the largest one
+)
 
 
 def closed_in_phases(n: Array, z: Array, s: Array, c: Array, scv: Array, i: Array, g: Array) -> Array:
@@ -405,8 +408,13 @@ def _stations(
         raise InputError("scv", 0.0, "above zero, as 0.1: constant service has no chain of phases")
     for index, (servers, width, gapped, *rest) in shapes(c, phase_count(scv), g > 0, *keys):
         states = _checked_size(servers, width + gapped, largest)
-        if rest and rest[0] > (most := 200_000 // states):
+        if rest and rest[0] > (most := LARGEST_CHAIN // states):
             raise InputError("population", rest[0], f"at most {most}: {states} states per level")
+        if rest and len(index) * rest[0] * states**3 > LARGEST_CHAIN * LARGEST_LEVEL**2:
+            wanted = (
+                f"nearer to 1: {len(index):,} stations of {states} states per level take hours; ask for fewer"
+            )
+            raise InputError("scv", float(scv[index[0]]), wanted)
         most = min(2_000_000, 20_000_000 // max(rest[0], 1)) if rest else 2_000_000
         size = max(
             1, most // states**2

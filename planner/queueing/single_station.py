@@ -274,7 +274,8 @@ def finite_source(
     g = np.where(g < 1e-30 * s, 0.0, g)
     flat = [a.ravel() for a in (n, z, s, c, cv, i, g)]
     n, z, s, c, cv, i, g = flat
-    phased = ((cv != 1) | (g > 0)) if (cv != 1).any() or g.any() else None
+    # Where nobody waits, neither gaps nor more than the mean of the service matter.
+    phased = (n > c) & ((cv != 1) | (g > 0)) if (cv != 1).any() or g.any() else None
     inflated = bool(i.any())
     if phased is None:
         sums = closed_product_form(n, z, s, c, i if inflated else None)

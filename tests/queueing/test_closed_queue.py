@@ -315,3 +315,20 @@ def test_few_levels_are_solved_where_the_others_are_rare() -> None:
     assert _phases.most_present(100, 10.0 * one, station) == 100
     assert _phases.least_present(100, 1e-9 * one, station) > 95
     assert _phases.least_present(100, 100.0 * one, station) == 0
+
+
+@pytest.mark.parametrize("inflation", [0.0, 0.3])
+def test_where_nobody_waits_only_the_mean_of_the_service_counts(inflation: float) -> None:
+    """Each has a server: the chain of phases and gaps gives what exponential service does."""
+    people, think, one = np.arange(1.0, 6.0), np.full(5, 0.7), np.ones(5)
+    found = finite_source(people, 0.7, 1.0, 5, scv=0.2, inflation=inflation, redrive_time=0.1)
+    chain = _phases.closed_in_phases(people, think, one, 5 * one, 0.2 * one, inflation * one, 0.1 * one)
+    for values, right in zip((found.throughput, found.in_service, found.queue_length), chain, strict=False):
+        np.testing.assert_allclose(values, right, rtol=1e-13, atol=1e-15)
+
+
+def test_many_large_chains_are_refused_before_they_take_hours() -> None:
+    with pytest.raises(
+        InputError, match=r"scv = 0.05: expected nearer to 1: 500 stations of 210 states per level"
+    ):
+        finite_source(200, np.linspace(10.0, 20.0, 500), 1.0, 2, scv=0.05)
