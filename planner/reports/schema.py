@@ -276,12 +276,16 @@ def refuse_twice(frame: pl.DataFrame) -> None:
         wanted += (
             f"; one is of {lengths[0]:g} s, one of {lengths[1]:g}: leave out what sums up several intervals"
         )
-    elif second["start"] is not None and _same_elsewhere(first, second):
-        wanted += "; the two rows are equal: an archive of the files (planner collect) takes each row once"
-    elif second["start"] is not None and second["utc_offset"] is None and places[1] > places[0] + 1:
-        wanted += (
-            "; if the clock was set back, give the times their offset (utc_offset), as 2026-10-25T02:00+01:00"
-        )
+    elif second["start"] is not None:
+        if _same_elsewhere(first, second):
+            wanted += (
+                "; the two rows are equal: an archive of the files (planner collect) takes each row once"
+            )
+        if second["utc_offset"] is None and places[1] > places[0] + 1:
+            wanted += (
+                "; if the clock was set back, give the times their offset (utc_offset), as "
+                "2026-10-25T02:00+01:00"
+            )
     raise ReportError(second["file"] or "data frame", f"{problem}: {wanted}", line=second["line"])
 
 
