@@ -289,10 +289,7 @@ PROGRAM: Final = {parameter.key: parameter for parameter in ChannelProgram.PARAM
 
 
 def fit_channel_program(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
-    """Fit the costs of channel programs; undetermined ones are 0 by convention, first that of fast CCWs.
-
-    Reading that may cost the same as writing is assumed to, with the uncertainty of its factor.
-    """
+    """Fit the costs of channel programs; undetermined ones are 0 by convention, first that of fast CCWs."""
     for run in runs:
         if _moved(run) <= 0:
             raise run.error("expected written_mb or read_mb above zero", "written_mb")
@@ -311,7 +308,7 @@ def fit_channel_program(runs: Sequence[Measurements], fixed: Mapping[str, float]
         return both
     near = replace(read, value=1.0, status="fixed", low=read.value - half, high=read.value + half)
     alike = _fit_chosen(runs, chosen, held, near)
-    center = (*alike.uncertainty.center, near.value)  # the factor is assumed, not known
+    center = (*alike.uncertainty.center, near.value)  # reading is assumed to cost the same: not known
     return replace(alike, uncertainty=structs.replace(both.uncertainty, center=center))
 
 

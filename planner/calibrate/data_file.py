@@ -15,7 +15,7 @@ from planner.measurements.formats import Source, is_folder, is_volumes
 from planner.measurements.rows import shown as listed
 from planner.quantity import Quantity
 from planner.render import counted
-from planner.reports import Printed
+from planner.reports import Printed, schema
 from planner.reports.csv_table import Allowed, CsvTable, first_true, read_csv, shown, with_columns
 from planner.results import by_key
 
@@ -95,7 +95,7 @@ def _measurements(table: CsvTable, headings: Sequence[Quantity], needed: Sequenc
     ]
 
 
-RATES: Final = (1e-3, 1e9)  # a measured rate [1/s]
+RATES: Final = (1e-3, schema.LARGEST["1/s"])  # a measured rate [1/s]
 OTHERS: Final = (1e-12, 1e15)  # another measured number, in SI units, unless it is zero
 
 
@@ -106,10 +106,10 @@ def _numbers(table: CsvTable, heading: Quantity, needed: Sequence[str]) -> list[
     values, halves = (each * heading.factor for each in table.printed(name, allowed))
     if name in needed and (row := first_true(values.is_null())) is not None:
         raise table.error(row, name, f"is empty: {allowed.expected(name)}")
-    least, most = (each / heading.factor for each in (RATES if heading.unit == "1/s" else OTHERS))
-    given = values / heading.factor
-    if (row := first_true((given > most) | ((given > 0) & (given < least)))) is not None:
-        raise table.error(row, name, f"{given[row]:g}: expected {least:g} to {most:g}; check the unit")
+    least, most = RATES if heading.unit == "1/s" else OTHERS
+    if (row := first_true((values > most) | ((values > 0) & (values < least)))) is not None:
+        given, low, high = (each / heading.factor for each in (values[row], least, most))
+        raise table.error(row, name, f"{given:g}: expected {low:g} to {high:g}; check the unit")
     pairs = zip(values.to_list(), halves.to_list(), strict=True)
     return [None if value is None else Printed(value, half) for value, half in pairs]
 

@@ -33,7 +33,6 @@ from planner.results import by_key
 LOCK: Final = "archive.lock"  # empty; who writes to the archive locks it
 BESIDE: Final = ".planner-"  # begins the name of what is not yet in its place
 SLACK: Final = timedelta(seconds=1.5)  # clocks of heads are whole seconds: intervals may overlap by as much
-ORIGIN: Final = ("source", "file", "line")  # where a row came from: no part of what was measured
 TIMES: Final = ("start", "utc_offset")  # when it began, by a clock that may be another one
 KEYS: Final = {
     "devices": ("device", "label", "pool"), "supply": ("pool",), "storage": ("owner", "name"), LOST: ("name", "pool")
@@ -284,7 +283,7 @@ def _begins_early() -> pl.Expr:
 
 def _without_doubles(frame: pl.DataFrame) -> pl.DataFrame:
     """Leave out rows that stand there twice; refuse those that overlap and differ, unless neither is `NEW`."""
-    measured = [name for name in frame.columns if name not in (*ORIGIN, *TIMES, KEY, NEW)]
+    measured = [name for name in frame.columns if name not in (*schema.ORIGIN, *TIMES, KEY, NEW)]
     overlaps = frame.select(_same_key() & _begins_early()).to_series().fill_null(False)
     if not overlaps.any():
         return frame
@@ -306,7 +305,7 @@ def _contradiction(row: dict[str, Any], other: dict[str, Any], where: str) -> Re
         spans = [f"{moment_of(each)} for {each['interval']:g} s" for each in (row, other)]
         problem = f"{name}: the interval {spans[0]} overlaps {spans[1]} in {there}: expected each time once"
         return ReportError(row["file"], problem, line=row["line"])
-    measured = (each for each in row if each not in (*ORIGIN, *TIMES, KEY, NEW))
+    measured = (each for each in row if each not in (*schema.ORIGIN, *TIMES, KEY, NEW))
     different = next(each for each in measured if row[each] != other[each])
     numbers = f"{different} is {row[different]}, there {other[different]}"
     problem = (

@@ -15,6 +15,7 @@ digits cancel. Above level c the blocks of an open station repeat: p_{n+1} = p_n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -22,6 +23,7 @@ import numpy as np
 from planner.errors import ConvergenceError
 from planner.results import Array
 
+Blocks = Callable[[int], tuple[Array, Array]]  # of a level: the rates within it, and down
 LARGE: Final = 1e200
 """Weight relative to the first state above which weights are rescaled to avoid overflow."""
 
@@ -98,6 +100,18 @@ def closed_by(off_diagonal: Array, down: Array) -> Array:
     closed = -off_diagonal
     closed[:, k, k] = off_diagonal.sum(-1) + down.sum(-1)
     return closed
+
+
+def level_ratios(
+    blocks: Blocks, rise: Callable[[int, Array], Array], top: int, seen: Array | None = None
+) -> list[Array]:
+    """p_n over p_{n-1} for n up to `top`: `rise` gives lambda U times a matrix, `seen` what levels above `top` add."""
+    found: list[Array] = []
+    for level in range(top, 0, -1):
+        local, down = blocks(level)
+        found.append(rise(level - 1, dwell_times(local if seen is None else local + seen, down.sum(-1))))
+        seen = found[-1] @ down
+    return found[::-1]
 
 
 CYCLES: Final = 60  # of logarithmic reduction; each doubles the number of levels

@@ -11,7 +11,7 @@ service while a request waits, and leaves to start one. Scenarios with equal ser
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
@@ -20,7 +20,15 @@ import numpy as np
 
 from planner.errors import InputError
 from planner.queueing._birth_death import saturated_with_gaps
-from planner.queueing._levels import LARGE, closed_by, dwell_times, inverse_dominant, stationary, tail_ratio
+from planner.queueing._levels import (
+    LARGE,
+    Blocks,
+    closed_by,
+    inverse_dominant,
+    level_ratios,
+    stationary,
+    tail_ratio,
+)
 from planner.results import Array, Flags, Integers
 
 LEAST_SCV: Final = 1e-8  # a service of a hundred million stages is practically deterministic
@@ -115,9 +123,6 @@ def change(occupied: int, phases: int, leave: int, enter: int) -> tuple[Integers
     return source, np.array([row[key] for key in there @ base], dtype=np.int64)
 
 
-Blocks = Callable[[int], tuple[Array, Array]]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Station:
     """Servers, their service distribution in units of `service` [s], inflation, and the mean gap [s] or None."""
@@ -205,6 +210,11 @@ class Station:
             shares[:, source, target] = self.distribution.start[:, phase, None]
         return shares
 
+    def entered(self, level: int, matrix: Array) -> Array:
+        """Transition probabilities of an arrival times a matrix."""
+        up = self.up(level)
+        return matrix if up is None else np.asarray(up @ matrix)
+
     def _after(self, picks: bool) -> list[tuple[int, Array]]:
         """Phases that follow the end of a service, with their probabilities."""
         certain = np.ones(len(self.service))
@@ -240,23 +250,18 @@ def least_present(n: int, think: Array, station: Station) -> int:
 
 def solve_closed(n: int, think: Array, station: Station) -> Array:
     """Sums of a closed station of n requesters, for `steady_of`."""
-    ratios: list[Array] = []
-    seen: Array | None = None
-    blocks = station.blocks()
     most = most_present(n, think, station)
-    for level in range(most, 0, -1):
-        inverse, down = _passage(blocks, level, seen)
-        arrivals = ((n - level + 1) / think)[:, None, None]
-        up = station.up(level - 1)
-        rise = arrivals * (inverse if up is None else up @ inverse)
-        ratios.append(rise)
-        seen = rise @ down
+
+    def rise(level: int, times: Array) -> Array:
+        return ((n - level) / think)[:, None, None] * station.entered(level, times)
+
+    ratios = level_ratios(station.blocks(), rise, most)
     sums = Sums(station)
     distribution = np.ones((len(think), 1))
     for level in range(most + 1):
         distribution = sums.add(level, distribution, (n - level) / think)
         if level < most:
-            distribution = _times(distribution, ratios[most - 1 - level])
+            distribution = _times(distribution, ratios[level])
     return sums.result()
 
 
@@ -299,17 +304,13 @@ def solve_open(rate: Array, station: Station) -> OpenSolution:
     top, arrivals, blocks = station.servers, rate[:, None, None], station.blocks()
     local, down = blocks(top + 1)
     ratio, times, areas = tail_ratio(arrivals * np.eye(local.shape[-1]), local, down)
-    seen = ratio @ down
-    ratios: list[Array] = []
-    for level in range(top, 0, -1):
-        inverse, down = _passage(blocks, level, seen)
-        up = station.up(level - 1)
-        ratios.append(arrivals * (inverse if up is None else up @ inverse))
-        seen = ratios[-1] @ down
+    ratios = level_ratios(
+        blocks, lambda level, dwell: arrivals * station.entered(level, dwell), top, ratio @ down
+    )
     sums = Sums(station)
     distribution = np.ones((len(rate), 1))
     for level in range(top):
-        distribution = _times(sums.add(level, distribution, rate), ratios[top - 1 - level])
+        distribution = _times(sums.add(level, distribution, rate), ratios[level])
     full = sums.add(top, distribution, rate)
     scale = sums.scale.copy()
     # sum of the levels above c
@@ -319,12 +320,6 @@ def solve_open(rate: Array, station: Station) -> OpenSolution:
     full /= sums.values[0][:, None]
     powers = np.eye(ratio.shape[-1]) + arrivals * times
     return OpenSolution(sums=sums.result(), full=full, ratio=ratio, powers=powers)
-
-
-def _passage(blocks: Blocks, level: int, seen: Array | None) -> tuple[Array, Array]:
-    """(-S_n)^-1 and D_n; `seen` is what the levels above add to the local block."""
-    local, down = blocks(level)
-    return dwell_times(local if seen is None else local + seen, down.sum(-1)), down
 
 
 def _times(distribution: Array, matrix: Array) -> Array:

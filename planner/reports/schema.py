@@ -191,6 +191,7 @@ BOUNDS: Final[Mapping[str, tuple[Any, Any]]] = {  # of what is no measured numbe
     "queue_samples": (0, 2**32),
     **dict.fromkeys(("borrowed", "loaned", "queued"), (0.0, 1e9)),
 }
+ORIGIN: Final = ("source", "file", "line")  # where a row came from: no part of what was measured
 NAMES: Final = ("device", "label", "pool", "name")  # what a row is about
 NO_IOQ: Final = (
     "a DEVICE report does not say how many aliases a pool has; give the IOQ report of the time too."
@@ -291,9 +292,8 @@ def refuse_twice(frame: pl.DataFrame) -> None:
 
 def _same_elsewhere(first: dict[str, Any], second: dict[str, Any]) -> bool:
     """Whether two rows say the same, in two files or in one that was read twice."""
-    apart = ("file", "line", "source")
     twice = first["file"] != second["file"] or first["line"] == second["line"]
-    return twice and all(first[name] == second[name] for name in first if name not in apart)
+    return twice and all(first[name] == second[name] for name in first if name not in ORIGIN)
 
 
 def damage() -> tuple[type[BaseException], ...]:

@@ -93,6 +93,22 @@ def test_an_assumed_read_factor_leaves_its_uncertainty_to_predictions() -> None:
     assert 0.85 <= np.mean(held) <= 0.98
 
 
+def test_costs_above_their_bounds_are_a_contradiction_not_a_traceback() -> None:
+    """The search began above the largest cost: 0.006 MB that took two hours of a processor."""
+    runs = [
+        row({"bits": "64", "translation": "slow"}, written_mb=0.0061 * MEGABYTE, cp_ms=7e3),
+        row(
+            {"bits": "31", "translation": "fast"},
+            written_mb=17.0 * MEGABYTE,
+            read_mb=0.7 * MEGABYTE,
+            cp_ms=1.7e4,
+        ),
+        row({"bits": "64", "translation": "fast"}, written_mb=5.94e6 * MEGABYTE, cp_ms=0.285),
+    ]
+    with pytest.raises(CalibrationError, match="contradict each other"):
+        fit_channel_program(runs)
+
+
 CACHED = {"cache": "on"}
 SIZES = {"read_kb": 4e5, "channel_mb_per_s": 1e8}
 

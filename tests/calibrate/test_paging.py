@@ -107,6 +107,18 @@ CP_TIMES = "outstanding,queue_depth,transfer_rate,cp_us_per_page,cp_system_us_pe
             "line 2, column 10: expected a cp_system_us_per_page of at most 5",
         ),
         (f"{CP_TIMES}2,1,100,,9\n", "expected cp_us_per_page as well: cp_system_us_per_page is a part of it"),
+        (
+            "outstanding,queue_depth,transfer_rate\n2,1,1e-12\n",
+            "line 2, column 5: transfer_rate 1e-12: expected 0.001",
+        ),
+        (
+            "outstanding,queue_depth,transfer_rate,think_us\n2,1,9,1e22\n",
+            "think_us 1e+22: expected 1e-06 to 1e+21",
+        ),
+        (
+            "outstanding,queue_depth,transfer_rate\n2,1,9\n2,1,9\n",
+            "line 3: the same row a second time: expected",
+        ),
     ],
 )
 def test_contradictions_are_refused(

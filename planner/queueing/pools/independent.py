@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
-from planner.queueing._levels import CYCLES, LARGE, dwell_times, tail_ratio
+from planner.queueing._levels import CYCLES, LARGE, level_ratios, tail_ratio
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import PoolElements, Size, by_size, far_above, rounded
 from planner.queueing.pools.field.given_total import volume_distribution, whole_power
+from planner.queueing.pools.lumped import RESIDUAL
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.single_station import finite_source, mmc
 from planner.results import Array, Flags
 
 AGREES: Final = 1e-6  # largest change of a volume's queue in the last pass; each halves the error
-RESIDUAL: Final = 1e-10  # largest acceptable imbalance of the tail of an open volume [1/service time]
 CROWD: Final = 8.0
 """Mean number of waiting I/Os in standard deviations, above which some I/O always waits: throughputs are then within
 1 % of exact chains, and within 5 % of the field where it converges (`tests/queueing/alias_pool`)."""
@@ -169,33 +170,27 @@ class _SingleVolumes:
         return up, local, down
 
     def tail(self, level: int) -> tuple[Array, Array, Array]:
-        """R of open volumes above a level, the rates of returning to it from there, and the residual."""
+        """The sum of all powers of R of open volumes above a level, the rates of returning to it, and the residual."""
         up, local, down = self.moves(level + 1)
         if self.closed:
             return 0.0 * up, 0.0 * up, np.zeros(len(up))
-        ratio, *_ = tail_ratio(up, local, down)
+        ratio, times, _ = tail_ratio(up, local, down)
         outflow = (up + local + down).sum(axis=-1)[:, None]
         off = np.abs(up + ratio @ local - ratio * outflow + ratio @ ratio @ down).max(axis=(1, 2))
         if not (worst := float(off.max())) <= RESIDUAL:
             raise ConvergenceError("tail of an open volume", worst, CYCLES)
-        return ratio, ratio @ down, off
+        return up @ times, ratio @ down, off
 
     def levels(self) -> tuple[Array, Array, Array]:
         """Probabilities of levels and phases, all above the last level in one; those above that one; the residual."""
         here = self.elements
         last = int((here.population if self.closed else here.aliases + 1.0).max())
-        ratio, back, off = self.tail(last)
-        steps = []
-        _, local, down = self.moves(last)
-        for level in range(last - 1, -1, -1):
-            up, *below = self.moves(level)
-            steps.append(up @ dwell_times(local + back, down.sum(axis=-1)))
-            back = steps[-1] @ down
-            local, down = below
+        beyond, back, off = self.tail(last)
+        moves = lru_cache(maxsize=1)(self.moves)  # each level is asked for twice, one after the other
+        steps = level_ratios(lambda n: moves(n)[1:], lambda n, times: moves(n)[0] @ times, last, back)
         found = np.zeros((len(off), last + 2, self.phase.size))
         found[:, 0, 0] = 1.0
-        beyond = ratio @ np.linalg.inv(np.eye(self.phase.size) - ratio)  # R + R^2 + ...
-        for level, step in enumerate((*reversed(steps), beyond), 1):
+        for level, step in enumerate((*steps, beyond), 1):
             found[:, level] = (found[:, level - 1, None] @ step)[:, 0]
             found[found[:, level].sum(axis=-1) > LARGE] /= LARGE
         found /= found.sum(axis=(1, 2), keepdims=True)
