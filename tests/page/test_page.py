@@ -303,7 +303,7 @@ def test_digests_are_those_of_the_files(tmp_path: Path) -> None:
     assert (all_.digest, all_.size, all_.files) == (hashlib.sha256(lines.encode()).hexdigest(), 5, 2)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_kept_accuracy_is_that_of_the_scoreboard() -> None:
     """`python -m tests.page.accuracy` writes it again."""
     assert ACCURACY.read_text(encoding="utf-8") == accuracy.summary()

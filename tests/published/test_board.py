@@ -58,7 +58,7 @@ def test_an_identity_holds_within_rounding_or_by_an_erratum() -> None:
     assert dataclasses.replace(off, erratum="ptrm-2.0").holds
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_does_not_hold_is_told() -> None:
     wrong = PublishedFigure(report="r", table="t", row="a", column="b", kind="identity",
                    published=known(2.0), predicted=known(3.0))  # fmt: skip
@@ -66,13 +66,13 @@ def test_what_does_not_hold_is_told() -> None:
     assert any("a b: 2 printed, 3" in line for line in judged.failures())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_nothing_fails() -> None:
     assert found().failures() == []
     assert len(found().promises()) == len(board.PROMISES)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("report", REPORTS)
 def test_every_number_of_every_table_is_there(report: str) -> None:
     for path in sorted(library.data_path(report).glob("*.csv")):
@@ -88,7 +88,7 @@ def test_every_number_of_every_table_is_there(report: str) -> None:
         assert len({(f.row, f.column) for f in listed}) == numbers
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_number_of_every_device_listing_is_there() -> None:
     for path in library.data_path("hyperpav").glob("*.listing"):
         (listing,) = read_devices(path)
@@ -96,7 +96,7 @@ def test_every_number_of_every_device_listing_is_there() -> None:
         assert len(listed) == COLUMNS_OF_A_DEVICE * len(listing.rows)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_published_values_are_those_of_the_tables() -> None:
     table = read_table(library.data_path("fast-ccw", "results.csv"))
     for figure in found().figures:
@@ -104,7 +104,7 @@ def test_published_values_are_those_of_the_tables() -> None:
             assert figure.published.value == float(table.text(figure.row, figure.column))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_erratum_that_is_leaned_on_is_listed_and_needed() -> None:
     for figure in found().figures:
         if figure.erratum:
@@ -119,7 +119,7 @@ def test_every_erratum_that_is_leaned_on_is_listed_and_needed() -> None:
     assert leaned == needed
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_enough_is_answered_and_little_is_left() -> None:
     figures = [f for f in found().figures if f.table != "totals of runs"]
     measured = [f for f in figures if f.published.value != 0 and f.kind != "input"]
@@ -130,7 +130,7 @@ def test_enough_is_answered_and_little_is_left() -> None:
     assert {f.kind for f in figures} | {"left-out", "transferred"} == set(KINDS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_outlier_is_shown_and_stays_in_the_summary() -> None:
     totals = [f for f in found().figures if f.table == "totals of runs" and f.published.value == 942]
     assert {f.kind for f in totals} == {"fitted", "left-out", "transferred"}
@@ -140,7 +140,7 @@ def test_the_outlier_is_shown_and_stays_in_the_summary() -> None:
     assert row["worst_percent"] > 30
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_command_prints_json(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("planner.published.scoreboard", lambda *_, **__: found())
     assert main(["scoreboard", "--json"]) == 0
@@ -153,7 +153,7 @@ def test_the_command_prints_json(capsys: pytest.CaptureFixture[str], monkeypatch
     assert data["failures"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_guide_shows_the_summary_as_it_is() -> None:
     guide = (ROOT / "docs" / "scoreboard.md").read_text(encoding="utf-8")
     shown = re.findall(
@@ -166,3 +166,22 @@ def test_the_guide_shows_the_summary_as_it_is() -> None:
         errors = (f"{record[k]:.1f}" for k in ("median_percent", "p90_percent", "worst_percent"))
         rows.append((record["report"], record["kind"], str(record["count"]), *errors))
     assert shown == rows
+
+
+@pytest.mark.long
+def test_the_guide_shows_the_figures_furthest_off_as_they_are() -> None:
+    guide = (ROOT / "docs" / "scoreboard.md").read_text(encoding="utf-8")
+    shown = re.findall(
+        r"^\| .+? \| ([\d.]+)(?:/s| ms) \| ([\d.]+)(?:/s| ms) \| ([+-][\d.]+) % \|", guide, re.MULTILINE
+    )
+    known_values = [
+        (f.published.value, f.predicted.value)
+        for f in found().figures
+        if f.kind in ("fitted", "left-out", "transferred")
+    ]
+    for published, predicted, error in shown:
+        values = [value for there, value in known_values if there == float(published)]
+        assert predicted in {f"{value:.{len(predicted.partition('.')[2])}f}" for value in values}
+        errors = {100 * (value / float(published) - 1) for value in values}
+        assert error in {f"{off:+.{len(error.partition('.')[2])}f}" for off in errors}
+    assert len(shown) == 4
