@@ -168,6 +168,11 @@ def test_the_guide_shows_the_summary_as_it_is() -> None:
     assert shown == rows
 
 
+def shows(text: str, value: float) -> bool:
+    """Whether a text is a value rounded to its decimal places."""
+    return float(text) == round(value, len(text.partition(".")[2]))
+
+
 @pytest.mark.long
 def test_the_guide_shows_the_figures_furthest_off_as_they_are() -> None:
     guide = (ROOT / "docs" / "scoreboard.md").read_text(encoding="utf-8")
@@ -181,7 +186,7 @@ def test_the_guide_shows_the_figures_furthest_off_as_they_are() -> None:
     ]
     for published, predicted, error in shown:
         values = [value for there, value in known_values if there == float(published)]
-        assert predicted in {f"{value:.{len(predicted.partition('.')[2])}f}" for value in values}
-        errors = {100 * (value / float(published) - 1) for value in values}
-        assert error in {f"{off:+.{len(error.partition('.')[2])}f}" for off in errors}
+        assert any(
+            shows(predicted, value) and shows(error, 100 * (value / float(published) - 1)) for value in values
+        )
     assert len(shown) == 4

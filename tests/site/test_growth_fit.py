@@ -648,13 +648,24 @@ def test_intervals_hold_the_truth_in_a_small_sample(many: int) -> None:
     assert 0.80 <= np.mean((early <= reached) & (reached <= late)) <= 0.99
 
 
+@cache
+def judged(seed: int) -> dict[str, float]:
+    return judge(seed, "planner", 300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", JUDGING)
+def test_what_the_method_must_reach_on_series_it_was_not_tuned_on(seed: int) -> None:
+    found = judged(seed)
+    assert 0.85 <= found["level"] <= 0.95
+    assert found["date"] >= 0.85
+    assert found["flat_growing"] <= 0.10
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [JUDGING[0], pytest.param(JUDGING[1], marks=TOO_WIDE)])
-def test_what_the_method_must_reach_on_series_it_was_not_tuned_on(seed: int) -> None:
-    found = judge(seed, "planner", 300)
-    assert 0.85 <= found["level"] <= 0.95
-    assert 0.85 <= found["date"] <= 0.95
-    assert found["flat_growing"] <= 0.10
+def test_ranges_of_dates_are_no_wider_than_they_must_be(seed: int) -> None:
+    assert judged(seed)["date"] <= 0.95
 
 
 @pytest.mark.slow
