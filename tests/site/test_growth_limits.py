@@ -316,3 +316,21 @@ def test_a_unit_that_changes_in_one_series_of_many_is_said(given: GrowthQuestion
 def test_without_dates_there_is_nothing_to_grow(given: GrowthQuestion) -> None:
     with pytest.raises(InputError, match="dates"):
         site_growth(measured(), given)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("both", [False, True])
+def test_what_a_measurement_lacks_is_said_of_its_pool(
+    site: Measured, given: GrowthQuestion, both: bool
+) -> None:
+    """By name, except where all pools lack it."""
+    lacks = pl.lit(True) if both else pl.col("pool") == "P3"
+    rows = site.devices.filter(
+        pl.col("pool").is_in(["P1", "P3"]) & (pl.col("start") >= datetime(2026, 12, 10))
+    )
+    queues = [
+        pl.when(~lacks).then(pl.col(name)).alias(name) for name in ("queued", "queued_low", "queued_high")
+    ]
+    found = site_growth(replace(site, devices=rows.with_columns(queues)), given)
+    (note,) = (note for note in found.notes if "The queue was not measured" in note)
+    assert note.partition("The queue")[0] == ("" if both else "Pool P3 of SYS1: ")

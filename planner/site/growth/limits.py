@@ -24,10 +24,10 @@ from planner.measurements.rows import Rows
 from planner.render.text import counted, listed, sentence_case
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
-from planner.results import Array
+from planner.results import Array, by_key
 from planner.site.growth.answer import NAMED, Growth, answer_goals, future_of
 from planner.site.growth.dates import AHEAD, ENDS, HORIZON, Goal, check_given, fitted
-from planner.site.growth.pools import PoolQuestion, answer_pools, no_answer
+from planner.site.growth.pools import PoolLimits, PoolQuestion, answer_pools, no_answer
 from planner.site.parts import DEFAULT_MEET, check_together, declared
 from planner.site.series import SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
 from planner.sizing.gaps import MEMBERS, Gaps
@@ -99,23 +99,31 @@ def site_growth(
             loads = tuple(tuple((now * np.quantile(step[index], ENDS)).tolist()) for step in ahead)
             most = now * max(float(np.quantile(reach[index], ENDS[-1])) * larger, 1.0)
             pools.append(_pool_question(each, index, now, loads, most))
-    away = []
     answered = answer_pools(pools, given.device_model, given.target, workers)
-    for found in answered:
-        goals += found.goals
-        said += found.notes
-        away += [found.away] if found.away else []
+    goals += [goal for found in answered for goal in found.goals]
+    said += _remarks(answered)
     if not goals:
         if said:
             raise _nothing(measured, said)
         raise InputError("measurements", "nothing with a limit", "a pool, a volume or storage")
-    said = list(dict.fromkeys([*said, *(f"{each}." for each in away[:NAMED])]))
-    if len(away) > NAMED:
-        more = counted(len(away) - NAMED, "further pool is", "further pools are")
-        said.append(f"{more} decided outside of the busy hour.")
     answer = answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
     unanswered = not all(found.answered for found in answered)
     return replace(answer, basis=_basis(pools, series), gaps=gaps or {}, unanswered=unanswered)
+
+
+def _remarks(answered: Sequence[PoolLimits]) -> list[str]:
+    """Notes of the pools; what measurements lack, by name unless all do; which are decided outside of busy hours."""
+    notes = [note for found in answered for note in found.notes]
+    lacking = by_key(pair for found in answered for pair in found.measured)
+    for note, names in lacking.items():
+        notes.append(
+            note if len(names) == len(answered) else f"{sentence_case(listed(names, NAMED))}: {note}"
+        )
+    away = [f"{found.away}." for found in answered if found.away]
+    if len(away) > NAMED:
+        more = counted(len(away) - NAMED, "further pool is", "further pools are")
+        away[NAMED:] = [f"{more} decided outside of the busy hour."]
+    return list(dict.fromkeys([*notes, *away]))
 
 
 def _nothing(measured: Measured, problems: Sequence[str]) -> PlannerError:

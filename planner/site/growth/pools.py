@@ -49,11 +49,13 @@ class PoolQuestion:
 class PoolLimits:
     """Limits of a pool, and notes; `away` says where it is decided outside of its busy hour.
 
-    `answered` is false where a problem left none; a pool that did nothing has no limits either.
+    `measured` holds what its measurement lacks, each with the pool's name. `answered` is false where a problem left
+    none; a pool that did nothing has no limits either.
     """
 
     goals: tuple[Goal, ...] = ()
     notes: tuple[str, ...] = ()
+    measured: tuple[tuple[str, str], ...] = ()
     away: str = ""
     answered: bool = True
 
@@ -144,7 +146,7 @@ class DecidedPool:
             )
             for what, plus, limit in kinds[count.too_quiet :]
         )  # fmt: skip
-        notes = [how, *(note.rstrip(".") + "." for note in self.run.notes)]
+        notes = [how]
         if count.too_quiet:
             notes += [f"{self.asked.label.name}: too quiet for its aliases to matter, with {floor_words()}."]
         every = [self.ahead, *self.passed.values()]
@@ -154,7 +156,9 @@ class DecidedPool:
                 f"{self.asked.label.name}: what it needs from {readable(min(unsolved) * self.asked.now)}/s on could "
                 "not be solved; limits that no smaller load reaches are left open."
             )
-        return PoolLimits(goals=goals, notes=tuple(notes), away=self.away)
+        name = replace(self.asked.label, what=self.asked.group.pool).name
+        measured = tuple((note.rstrip(".") + ".", name) for note in run.notes)
+        return PoolLimits(goals=goals, notes=tuple(notes), measured=measured, away=self.away)
 
 
 def answer_pools(
