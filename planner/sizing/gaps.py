@@ -131,7 +131,7 @@ def gaps(
 
 def more_since(then: float, now: int) -> str:
     """Say that a pool has more aliases since the interval that is answered; empty where it has not."""
-    words = f"{now} aliases in the last interval, {then:.0f} in this one: --from leaves out what was before"
+    words = f"{now} aliases in the last interval, {then:.0f} in the one that decides: --from leaves out what was before"
     return words if now > then else ""
 
 

@@ -333,7 +333,7 @@ def test_aliases_that_were_added_since_the_interval_that_decides_are_said() -> N
     later = before.with_columns(
         pl.col("start") + timedelta(days=1), pl.lit(8, dtype=pl.UInt16).alias("pool_aliases"), *calm
     )
-    said = "8 aliases in the last interval, 0 in this one: --from leaves out what was before"
+    said = "8 aliases in the last interval, 0 in the one that decides: --from leaves out what was before"
     for frame, times in ((pl.concat([before, later]), 1), (later, 0), (before, 0)):
         (need,) = site(frame, workers=1).pools
         assert need.notes.count(said) == times
