@@ -37,6 +37,7 @@ class Run:
     * `source`: name of the measurement.
     * `start`: when it began.
     * `interval`: which of several intervals it is, in a few words; empty where there is one.
+    * `last_aliases`: aliases in use in the last of several intervals; None where it is this one.
     * `notes`: what the user should know of how it was read.
     * `assumed`: what was taken for a service time that was not measured, as a sentence; empty where it was.
     * `ends`: the same with the shortest and the longest service time that it may have, or queue where that was sampled;
@@ -59,6 +60,7 @@ class Run:
     source: str = ""
     start: datetime | None = None
     interval: str = ""
+    last_aliases: int | None = None
     notes: tuple[str, ...] = field(default=())
     assumed: str = ""
     ends: tuple[Run, ...] = field(default=(), repr=False)

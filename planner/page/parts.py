@@ -250,13 +250,9 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: in
     if answer is None:
         return plain
     whole = item_of(answer, ident, word(need.verdict))
-    decides = whole.decides if need.counters is None else "Supply counters decide."
-    if need.counters is None and need.needed is not None and answer.in_use != need.in_use:
-        step = f"from {need.in_use} to {need.needed} aliases" if need.to_add else "nothing to add"
-        then = f"in use are {need.in_use}, in the interval that decides {answer.in_use} were"
-        decides = f"Next: {step}; {then}."
     return replace(
-        plain, figures=(*whole.figures, *plain.figures), grids=whole.grids, decides=decides,
+        plain, figures=(*whole.figures, *plain.figures), grids=whole.grids,
+        decides=whole.decides if need.counters is None else "Supply counters decide.",
         notes=(f"The interval that decides: {whole.headline}", *plain.notes, *whole.notes),
     )  # fmt: skip
 

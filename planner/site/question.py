@@ -36,7 +36,7 @@ from planner.site.pool_need import (
 )
 from planner.site.series import began
 from planner.site.site_answer import SiteAnswer
-from planner.sizing.gaps import floor_words, more_since, unanswered
+from planner.sizing.gaps import floor_words, others_since, unanswered
 from planner.sizing.many_volumes import NO_POOL_NAMED
 from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import RANGE_ONLY
@@ -160,8 +160,9 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     notes = list(found.notes)
     if away := outside_busy_hour(found.name, start, series.seconds, series.io_rate, place):
         notes.append(away.removeprefix(f"{found.name} is "))
-    if more := more_since(series.in_use[place], found.in_use):
+    if more := others_since(series.in_use[place], found.in_use):
         notes.append(more)
+        found = replace(found, run=replace(asked.cases[place][-1], last_aliases=found.in_use))
     if found.count.too_quiet:
         notes.append(f"too quiet to matter, with {floor_words()}")
     return replace(found, notes=tuple(notes))

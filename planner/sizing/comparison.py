@@ -79,10 +79,9 @@ class Gain:
             return (
                 f"{head} at {readable(self.rate_before)}/s {'gains' if self.volumes == 1 else 'gain'} nothing"
             )
-        return (
-            f"{head} from {readable(self.rate_before)} to {readable(self.rate_after)}/s, "
-            f"{_shown(self.response_before)} to {_shown(self.response_after)} ms"
-        )
+        before, after = readable(self.rate_before), readable(self.rate_after)
+        rates = f"at {before}" if before == after else f"from {before} to {after}"
+        return f"{head} {rates}/s, {_shown(self.response_before)} to {_shown(self.response_after)} ms"
 
 
 GAINS: Final = (

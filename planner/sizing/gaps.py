@@ -129,10 +129,13 @@ def gaps(
     return Gaps(tuple(lost), volumes, tuple(dict.fromkeys(aliases)), allowed)
 
 
-def more_since(then: float, now: int) -> str:
-    """Say that a pool has more aliases since the interval that is answered; empty where it has not."""
-    words = f"{now} aliases in the last interval, {then:.0f} in the one that decides: --from leaves out what was before"
-    return words if now > then else ""
+def others_since(then: float, now: int) -> str:
+    """Say that a pool has other aliases since the interval that is answered; empty where it has not."""
+    last = counted(now, "alias", "aliases")
+    words = (
+        f"{last} in the last interval, {then:.0f} in the one that decides: --from leaves out what was before"
+    )
+    return words if now != then else ""
 
 
 FLOOR: Final = 0.05  # I/Os queued, and I/Os in service (5 % busy), below which a volume does not matter

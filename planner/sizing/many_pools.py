@@ -246,7 +246,7 @@ def _row(pool: MeasuredPool, found: Need, floor: float) -> PoolCount:
         name=pool.name, volumes=pool.volumes, in_use=pool.aliases, rule_of_thumb=run.rule_of_thumb,
         now=Traffic.measured(run) if run.queue_known else None,
     )  # fmt: skip
-    notes = ("bursty volumes",) if found.decided == "bursty demand" else run.notes
+    notes = (*run.notes, *(("each volume is read for itself",) if found.decided == "bursty demand" else ()))
     row = with_need(measured, run, found, (*notes, *found.apart))
     busy = 0.0 if row.now is None else row.now.io_rate * row.now.service_time
     return replace(row, small=row.now is not None and small(row.now.queued, busy, floor))

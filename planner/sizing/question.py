@@ -57,7 +57,7 @@ from planner.sizing.gaps import (
     checked_floor,
     gaps,
     least_volumes,
-    more_since,
+    others_since,
     refuse_unknown_pool,
     without_rows,
 )
@@ -464,10 +464,12 @@ class AliasQuestion:
         if self.means:
             found = {name: tuple(map(_mean_of, case)) for name, case in found.items()}
         chosen = {name: case[-1] for name, case in found.items() if case[-1].interval}
-        increases = {
-            run.name: more_since(run.aliases, runs[name][-1][1].aliases) for name, run in chosen.items()
-        }
-        more = [f"{sentence_case(name)}: {words}." for name, words in increases.items() if words]
+        more = []
+        for name, run in chosen.items():
+            now = runs[name][-1][1].aliases
+            if words := others_since(run.aliases, now):
+                more.append(f"{sentence_case(run.name)}: {words}.")
+                found[name] = (*found[name][:-1], replace(run, last_aliases=now))
         taken = MEANS_TAKEN if self.means else WORST_TAKEN
         return found, [*self.notes, *left_out, *([taken] if chosen else []), *more]
 

@@ -149,6 +149,10 @@ def next_step(  # noqa: PLR0911 - one sentence a case
         return "Next: nothing; the wait is within the target without aliases."
     if not helps:
         return "Next: nothing to add; what makes the service time is the place to look."
+    if run.last_aliases is not None:
+        missing = recommended - run.last_aliases
+        what = f"add {render.counted(missing, 'alias', 'aliases')}" if missing > 0 else "nothing to add"
+        return f"Next: {what}; the last interval had {run.last_aliases}, this one {run.aliases}."
     if recommended in counts and len(counts) > 1:
         seen = counts[recommended]
         source = f", {seen.source}" if seen.source else ""

@@ -19,7 +19,7 @@ import pytest
 from planner import render
 from planner.page.content import grid
 from planner.page.layout import ACCURACY, embedded, inputs
-from planner.page.parts import over_time, part_of
+from planner.page.parts import part_of
 from planner.page.question import growths, report_of
 from planner.page.verdict import how_sure
 from planner.render.text import SHORT, SPARE, word
@@ -313,12 +313,3 @@ def test_the_kept_accuracy_is_that_of_the_scoreboard() -> None:
 def test_fewer_than_ten_intervals_have_no_chart_over_time(intervals: int, drawn: int) -> None:
     part = part_of(made.site(2, intervals), "p0")
     assert [len(item.figures) for item in part.items] == [drawn, drawn]
-
-
-@pytest.mark.parametrize(
-    ("number", "step"), [(0, "from 3 to 9 aliases; in use are 3"), (2, "nothing to add; in use are 12")]
-)
-def test_the_next_step_of_a_pool_is_that_of_the_aliases_in_use_today(number: int, step: str) -> None:
-    """The interval that decides had others: what its own answer says next is not what to do now."""
-    item = over_time(made.need(number, 1440), made.answer(), "p0")
-    assert item.decides == f"Next: {step}, in the interval that decides {made.answer().in_use} were."

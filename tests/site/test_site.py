@@ -334,10 +334,26 @@ def test_aliases_that_were_added_since_the_interval_that_decides_are_said() -> N
         pl.col("start") + timedelta(days=1), pl.lit(8, dtype=pl.UInt16).alias("pool_aliases"), *calm
     )
     said = "8 aliases in the last interval, 0 in the one that decides: --from leaves out what was before"
+    step = "Next: nothing to add; the last interval had 8, this one 0."
     for frame, times in ((pl.concat([before, later]), 1), (later, 0), (before, 0)):
-        (need,) = site(frame, workers=1).pools
+        (need,), answer = site(frame, workers=1).pools, planner.aliases(frame, pool="P1")
         assert need.notes.count(said) == times
-        assert sum(said in note for note in planner.aliases(frame, pool="P1").notes) == times
+        assert sum(said in note for note in answer.notes) == times
+        assert need.run.last_aliases == (8 if times else None)
+        assert (answer.step == step) == bool(times)
+
+
+@pytest.mark.long
+def test_aliases_that_were_taken_away_since_are_said_and_added_again() -> None:
+    """One of two was taken away after the interval that decides; the step is from what is left."""
+    before = pool_rows("in use", seed=3, volumes=4, intervals=40)
+    last = pl.col("start") == before["start"].max()
+    frame = before.with_columns(pool_aliases=pl.when(last).then(1).otherwise("pool_aliases").cast(pl.UInt16))
+    (need,), answer = site(frame, workers=1).pools, planner.aliases(frame, pool="P1")
+    assert (need.in_use, answer.in_use) == (1, 2)
+    assert answer.step == "Next: add 1 alias; the last interval had 1, this one 2."
+    said = "1 alias in the last interval, 2 in the one that decides: --from leaves out what was before"
+    assert need.notes.count(said) == 1
 
 
 def test_an_interval_that_no_count_serves_needs_more_than_any(
