@@ -163,11 +163,13 @@ def test_separators_at_the_end_of_lines_are_no_cells(separator: str, head: int, 
 @pytest.mark.parametrize(
     "row",
     ["Overall,,A,Y,250", "Subtotal A,,A,Y,250", "Insgesamt,,A,Y,250", "LCU 0045,,A,Y,250", "95th Percentile,,A,Y,149",
-     "Std Dev,,A,Y,25", ",,A Total,,250", ",,All,Y,250", ",,,Total,250"],
+     "Std Dev,,A,Y,25", "Totals,,A,Y,250", "All volumes,,A,Y,250", "Grand-Total,,,,250", "Averages,,A,Y,125",
+     "Zwischensumme,,A,Y,250", "Sum of IOPS,,A,Y,250", "Durchschnitt,,A,Y,125", ",,A Total,,250", ",,All,Y,250",
+     ",,,Total,250"],
 )  # fmt: skip
 def test_a_row_of_sums_is_no_volume_wherever_its_word_stands(row: str) -> None:
     """A subtotal of a spreadsheet has its word in the column by which it sums; no row without a name is lost."""
-    volumes = ["VOL1,8A00,A,Y,100", "VOL2,8A01,A,all,150"]
+    volumes = ["ALLVOL,8A00,A,Y,100", "All flash,8A01,A,all,150"]
     found = read(
         text(
             "Volser,Device,LCU,Online,IOPS,Svc",
