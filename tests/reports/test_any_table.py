@@ -31,6 +31,12 @@ def test_every_export_says_the_same_without_a_map(name: str, seed: int) -> None:
         assert row["start"] in (v.start, None) and (row["start"] is not None or v.start == START)
 
 
+def test_a_table_made_of_sar_has_no_service_time() -> None:
+    """Its svctm is utilization over rate, less than the service time wherever I/Os overlap."""
+    (row,) = read(text("Volser,tps,await,svctm,%util", "A,100,12.5,9.9,99")).devices.rows(named=True)
+    assert (row["io_rate"], row["response"], row["service"]) == (100, pytest.approx(12.5e-3), None)
+
+
 def test_a_rate_and_a_response_time_are_read_as_they_are() -> None:
     row = read(least(volumes(Random(1))).encode()).devices.row(0, named=True)
     assert row["service"] is None and row["response"] is not None
