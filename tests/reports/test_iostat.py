@@ -210,7 +210,7 @@ class TestDamage:
     def test_json_that_is_cut_within_a_word_has_the_reports_before(self) -> None:
         out = printed(Random(11), replace(TEXT, json=True), reports=4)
         begin = out.text.rindex('"timestamp": "')
-        for at in range(begin + len('"time'), out.text.index("\n", begin) - 2):
+        for at in range(begin + len('"time'), out.text.index("\n", begin) - 2, 3):
             found = read_iostat("given", out.text[:at].encode())
             assert any("cut off in report 4" in note for note in found.notes)
             assert set(found.devices["start"]) == {row[0] for row in out.rows if row[0] != out.rows[-1][0]}
