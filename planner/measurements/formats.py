@@ -40,7 +40,10 @@ NEARLY: Final = (  # how what is no measurement begins, and the way out
      "`members`, beside measurements"),
     (rb"(?i)(?s:.{0,2000}?)(?:^|\n)DASD [0-9A-F]{4} ", "CP QUERY DASD prints no rates: expected a DEVICE listing"),
     (rb'\s*[{\[]\s*["{\[]', "JSON, but not what iostat -x -o JSON prints: expected a table as CSV"),
-    (rb"# hostname;interval;timestamp;", "this is sadf of sar; expected what sar -d prints"),
+    (rb"\S+\t-?\d+\t[^\t\n]*\t\S+\t\S+\t-?[\d.,]+\n|(?s:.{0,200})<!DOCTYPE sysstat",
+     "this is sadf of sar; expected what sar -d prints"),
+    (rb'(?i)[^\n]*[,;\t"]r/s[,;\t"]', "a table made of iostat -x, reads and writes apart: expected what iostat "
+     "printed, or columns of both together: their rates added, and the mean of their waits by these as response"),
     (rb"(?s)\xd5\x96\x21|\x96\xd5.\x21", "a daily file of sadc: expected what sar -d -f prints of it"),
     (rb"\s*\d+ +\d+ \S+(?: \d+){11}", "counters of /proc/diskstats: expected what iostat -x -t 60 prints"),
     (rb"(?:[\t\r\n -~]\0){16}|(?:\0[\t\r\n -~]){16}",
@@ -303,9 +306,9 @@ READERS: Final[Mapping[Callable[[Source], object], Reader]] = {
     lambda source: _function("zos.is_smf")(source.headings): _cells(
         "zos.read_smf", "SMF 74-1 or 78-3 of SMF Explorer"
     ),
+    _begins("iostat.is_iostat"): _bytes("iostat.read_iostat"),
     is_volumes: _volumes,
     _begins("monitor.records.is_monitor"): _monitor,
-    _begins("iostat.is_iostat"): _bytes("iostat.read_iostat"),
     _begins("dasd_statistics.is_dasd_statistics"): _bytes("dasd_statistics.tables"),
     lambda source: source.frame is None and b"\x00" not in source.head: _listings,
 }

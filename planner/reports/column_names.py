@@ -32,9 +32,9 @@ TIMES: Final = {
     "pend": "pend pending pendtime pendingtime pnd avgpndms",
     "disconnect": "disconnect disc disctime disconnecttime discon dis dsc avgdisms",
     "connect": "connect conn conntime connecttime con cnn avgconms",
-    "service": "service servicetime serv servtime svc svctime svctm devservicetime servicezeit bedienzeit",
+    "service": "service servicetime serv servtime svc svctime devservicetime servicezeit bedienzeit",
     "response": "response responsetime resp resptime rsp rsptime rt avgrspms deviceresponsetime devresp devresptime "
-    "latency antwortzeit",
+    "latency antwortzeit await",
     "iosq": "iosq iosqtime iosqueuetime iosqueue iosqueuing iosqueueing avgioqms queuetime wait waittime queuewait "
     "queuewaittime queueingtime queuingtime waitqueue wartezeit",
     "cu_wait": "cuwait controlunitwait",
@@ -42,7 +42,7 @@ TIMES: Final = {
 }
 RATES: Final = {
     "io_rate": "iorate iops io ios activityrate deviceactivityrate devactrate devactivityrate actrate ssch sschrate "
-    "iorequestrate deviceiorate totaliorate totaliops ioratetotal iosrate rate earate",
+    "iorequestrate deviceiorate totaliorate totaliops ioratetotal iosrate tps rate earate",
     "alias_rate": "aliasrate",
     "avoided": "avoided",
 }

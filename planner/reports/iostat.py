@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, Final
 
@@ -56,7 +56,7 @@ def read_iostat(path: Path | str, data: bytes | None = None) -> schema.Tables:
     return schema.Tables(
         devices=schema.join(schema.DEVICES, frames),
         notes=tuple(dict.fromkeys(notes)),
-        what="sar -d" if runs[0].of_sar else "iostat",
+        what="sar -d" if runs[0].by == "sar" else "iostat",
     )
 
 
@@ -67,17 +67,14 @@ Times = tuple[list[datetime | None], list[datetime | None]]
 def _times(runs: Sequence[IostatRun]) -> list[Times]:
     """Times of each run; sar prints the date once in each, and what day and month are may show in one of them only."""
     alone = [iostat_text.moments([report.time for report in run.reports]) for run in runs]
-    if not runs[0].of_sar:
+    if runs[0].by != "sar":
         return alone
     begins, _ = iostat_text.moments([run.reports[0].time for run in runs])
     found = []
     for begin, (starts, clocks) in zip(begins, alone, strict=True):
         shown = iostat_text.over_midnight(clocks)
-        first = shown[0]
-        if begin is None or first is None:
-            found.append((iostat_text.over_midnight(starts), shown))
-        else:
-            found.append(([now and begin + (now - first) for now in shown], shown))
+        known = begin and shown[0] and [now and begin + (now - shown[0]) for now in shown]
+        found.append((known or iostat_text.over_midnight(starts), shown))
     return found
 
 
@@ -92,7 +89,8 @@ def _run(path: Path, run: IostatRun, number: int, times: Times, notes: list[str]
     of = f" of {run.host}" if run.host else ""
     first = _first(path, run, of, notes)
     if None in starts:
-        notes.append(f"{path}: {DATES if run.of_sar else TIMES}; the reports are in the order of the file")
+        unknown = DATES if run.by == "sar" else TIMES
+        notes.append(f"{path}: {unknown}; the reports are in the order of the file")
     every = [(k, row) for k, report in enumerate(reports) if k >= first for row in report.rows.values()]
     rows = [(k, row) for k, row in every if _plausible(path, row, notes)]
     known = [each for each in seconds if each is not None]
@@ -120,7 +118,7 @@ def _run(path: Path, run: IostatRun, number: int, times: Times, notes: list[str]
         "line": [row.line for _, row in rows],
     }
     for _, row in rows:
-        _check(path, row, in_lines=run.in_lines)
+        _check(path, row, in_lines=run.by != "JSON")
     length = np.array([intervals[k] for k, _ in rows], dtype=np.float64)
     numbers = _numbers([row.cells for _, row in rows], run.release, length)
     return schema.frame(schema.DEVICES, data | numbers, len(rows))
@@ -128,8 +126,8 @@ def _run(path: Path, run: IostatRun, number: int, times: Times, notes: list[str]
 
 def _first(path: Path, run: IostatRun, of: str, notes: list[str]) -> int:
     """Index of the first report that is of an interval: 1 where the first counts since the system was started."""
-    if run.of_pcp or run.of_sar:
-        return int(run.of_sar)
+    if run.by in ("pcp", "sar"):
+        return int(run.by == "sar")
     if len(run.reports) == 1:
         notes.append(
             f"{path}: one report{of} only: unless iostat -y printed it, its rates and times are means since the system "
@@ -276,13 +274,13 @@ def _read_json(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     """Read all runs, of what may be cut off, several in one file, or have a stray comma; and notes on what was lost."""
     text = read_text(path, data, WANTED)
     begins = [match.start() for match in _BEGIN.finditer(text)]
-    if not begins or text[: begins[0]].strip():
-        raise ReportError(path, f"no hosts; {WANTED}")
     runs: list[IostatRun] = []
     notes: list[str] = []
-    for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
+    for begin, end in pairwise([*begins, len(text)]):
         reader = _JsonReader(path, text.count("\n", 0, begin) + 1, notes)
         runs += reader.runs(_STRAY.sub(" ", _COMMA.sub(r"\1.\2", text[begin:end].rstrip())))
+    if not runs or text[: begins[0]].strip():
+        raise ReportError(path, f"no hosts; {WANTED}")
     return runs, notes
 
 
@@ -315,7 +313,7 @@ class _JsonReader:
         except RecursionError:
             raise self.error("lists or objects nested too deeply") from None
         except json.JSONDecodeError as error:
-            if _STRUCTURE.search(text, error.pos):
+            if _STRUCTURE.search(text, error.pos) and not error.msg.startswith("Unterminated"):
                 raise self._broken(error) from None
             return [self._cut(text, error)]
         try:
@@ -367,11 +365,13 @@ class _JsonReader:
         for key in ("nodename", "release"):
             if not isinstance(host.get(key, ""), str):
                 raise self.error(f"{key} is {host[key]!r:.60}: expected a text")
-        run = IostatRun(host.get("nodename"), host.get("release"), in_lines=False)
+        run = IostatRun(host.get("nodename"), host.get("release"), "JSON")
         for number, each in enumerate(self._objects("statistics", host.get("statistics", [])), 1):
             if unknown := each.keys() - REPORT:
                 raise self.error(f"report {number}: {min(unknown)!r:.40} is none of iostat")
             time = each.get("timestamp")
+            if isinstance(time, dict):
+                raise ReportError(self.path, "this is sadf -j of sar; expected what sar -d prints")
             if time is not None and not isinstance(time, str):
                 raise self.error(f"timestamp is {time!r:.60}: expected a text")
             report = DiskReport(number, time)

@@ -43,6 +43,7 @@ _OTHERS: Final = {
     r"^Filesystem:? .*\bk?B/s": "cifsiostat or nfsiostat",
     r"\bKB/t +(?:tps|xfrs)\b": "iostat of FreeBSD or macOS",
     r"% tm_act": "iostat of AIX",
+    r"^ *hostname;interval;timestamp;": "sadf",
 }
 DAY: Final = timedelta(days=1)
 
@@ -78,15 +79,13 @@ class DiskReport:
 class IostatRun:
     """One start of iostat on a `host` with a kernel `release`, None where its head is missing.
 
-    Where not `in_lines`, places are numbers of reports. Of PCP (`of_pcp`) the first report is of an interval too; that
-    of sar (`of_sar`) is the time at which the first interval begins.
+    By what wrote it (`by`: iostat, JSON, pcp or sar): in JSON places are numbers of reports; of pcp the first
+    report is of an interval too; that of sar is the time at which the first interval begins.
     """
 
     host: str | None = None
     release: str | None = None
-    in_lines: bool = True
-    of_pcp: bool = False
-    of_sar: bool = False
+    by: str = "iostat"
     reports: list[DiskReport] = field(default_factory=list)
 
 
@@ -123,9 +122,10 @@ def _other(text: str) -> str | None:
 def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     """Read all runs of a file, and notes on what else it holds."""
     text = read_text(path, _bare(data), WANTED)
-    if _OF_SYSSTAT.match(text) and not _OF_SAR.search(text):
+    by = "sar" if _OF_SAR.search(text) else "pcp" if _OF_PCP.search(data) else "iostat"
+    if _OF_SYSSTAT.match(text) and by != "sar":
         raise ReportError(path, "tables of sar without that of the disks; expected what sar -d prints")
-    reader = _TextReader(path, text, of_pcp=bool(_OF_PCP.search(data)), of_sar=bool(_OF_SAR.search(text)))
+    reader = _TextReader(path, text, by)
     for number, line in numbered(text.removesuffix("\n")):
         reader.take(number, line.rstrip())
     return reader.end()
@@ -134,8 +134,8 @@ def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
 class _TextReader:
     """Lines one by one into runs."""
 
-    def __init__(self, path: Path, text: str, *, of_pcp: bool, of_sar: bool) -> None:
-        self.path, self.runs, self.of_pcp, self.of_sar = path, list[IostatRun](), of_pcp, of_sar
+    def __init__(self, path: Path, text: str, by: str) -> None:
+        self.path, self.runs, self.by = path, list[IostatRun](), by
         self.date = ""  # of sar
         self.last = text.rstrip().count("\n") + 1  # line with anything on it
         self.open = not text.endswith("\n")  # has no end
@@ -156,16 +156,15 @@ class _TextReader:
 
     def take(self, number: int, text: str) -> None:
         """One line."""
-        if self.of_pcp and (match := _STAMP.match(text)):
+        if self.by == "pcp" and (match := _STAMP.match(text)):
             self.time, text = match[0], " " * match.end() + text[match.end() :]
-        if self.of_sar:
+        if self.by == "sar":
             text = self._row_of_sar(number, text)
         words = text.split()
+        self.blank_after = not words
         if not words:
             self._close()
-            self.blank_after = True
             return
-        self.blank_after = False
         cpu, self.cpu = self.cpu, False
         if match := _HEADER.match(text):
             self._close()
@@ -179,7 +178,7 @@ class _TextReader:
         elif cpu and all(map(_UNIT.fullmatch, words)):
             pass
         elif _heading(words):
-            self._begin(number, text, words)
+            self._begin(number, text)
         elif _iso(text) is not None or _FORM.fullmatch(_plain(text)) is not None:  # a time and nothing else
             self._close()
             if self.time is not None:
@@ -214,11 +213,9 @@ class _TextReader:
         return blanks + _MINOR.sub(lambda minor: _disk_of(int(minor[1])), rest)
 
     def _begin_run(self, host: str | None = None, release: str | None = None) -> None:
-        self.runs.append(IostatRun(host, release, of_pcp=self.of_pcp, of_sar=self.of_sar))
+        self.runs.append(IostatRun(host, release, self.by))
 
     def _close(self) -> None:
-        if self.alone is not None:
-            self.ignored.append(self.alone[:2])
         self.columns, self.alone = [], None
 
     def _without_table(self, number: int) -> None:
@@ -227,8 +224,9 @@ class _TextReader:
             self._begin_run()
         self.runs[-1].reports.append(DiskReport(number, self.time))
 
-    def _begin(self, number: int, text: str, words: list[str]) -> None:
+    def _begin(self, number: int, text: str) -> None:
         """A heading: of a new report, or of a further part of the last one."""
+        words = text.split()
         words = words[words[:1] == ["Timestamp"] :]
         self.name_first = words[0].rstrip(":") == "Device"
         columns = words[1:] if self.name_first else words[:-1]
@@ -242,14 +240,16 @@ class _TextReader:
             self._begin_run()
         self._close()
         reports, there = self.runs[-1].reports, frozenset(columns)
-        if self.of_sar and not self.fresh and reports[-1].parts == [there]:  # the heading again, at any row
+        if (
+            self.by == "sar" and not self.fresh and reports[-1].parts == [there]
+        ):  # the heading again, at any row
             self.columns = columns
             return
         if self.fresh or not reports or any(there & part for part in reports[-1].parts):
             reports.append(DiskReport(number, self.time))
             self.time, self.fresh, self.after_cpu = None, False, False
         reports[-1].parts.append(there)
-        self.columns, self.indent = columns, len(text) - len(text.lstrip()) * (not self.of_sar)
+        self.columns, self.indent = columns, len(text) - len(text.lstrip()) * (self.by != "sar")
 
     def _row(self, number: int, text: str, words: list[str]) -> bool:
         """A row of the open table; False for any other line."""
@@ -258,15 +258,16 @@ class _TextReader:
         group = deeper if self.name_first else bool(re.search(r"  \S+$", text))
         if self.name_first and len(words) == 1 and not _UNIT.fullmatch(words[0]) and self.alone is None:
             self.alone = number, words[0], group
+            self.ignored.append(self.alone[:2])  # unless its numbers follow
             return True
-        if self.alone is not None and not _UNIT.fullmatch(words[0]):  # it was no name
-            self.ignored.append(self.alone[:2])
+        if not _UNIT.fullmatch(words[0]):
             self.alone = None
         line, name = number, words[0] if self.name_first else words[-1]
         cells = words[1:] if self.name_first else words[:-1]
         if self.alone is not None:
             line, name, group = self.alone
             cells, self.alone = words, None
+            self.ignored.pop()
         numbers = sum(bool(_UNIT.fullmatch(word)) for word in cells)
         if numbers < min(3, count) and (numbers < len(cells) or not cells):  # too few for a row
             return False
@@ -275,7 +276,7 @@ class _TextReader:
             return True
         if len(cells) != count:
             raise self.error(f"{len(cells)} numbers below {count} headings; {WANTED}", number)
-        report = self._of_sample(name, number) if self.of_pcp or self.of_sar else self.runs[-1].reports[-1]
+        report = self._of_sample(name, number) if self.by in ("pcp", "sar") else self.runs[-1].reports[-1]
         self._add(report, DiskLine(line, name, group, {}), number, text, cells)
         return True
 
@@ -337,10 +338,9 @@ class _TextReader:
         """What was read; refused where there is no table with response times."""
         if self.alone is not None and self.alone[0] == self.last and self.open:
             self.cut = self.last
-        elif self.alone is not None:
-            self.ignored.append(self.alone[:2])
+            self.ignored.pop()
         reports = self.runs[-1].reports if self.runs else []
-        begun = self.after_cpu or (self.time is not None and not (self.of_pcp or self.of_sar))
+        begun = self.after_cpu or (self.time is not None and self.by not in ("pcp", "sar"))
         if begun and reports and all(report.parts for report in reports):
             self._without_table(self.last)
             self.cut = self.last
@@ -469,8 +469,7 @@ def over_midnight(moments: Sequence[datetime | None]) -> list[datetime | None]:
 def lengths(path: Path, clocks: Sequence[datetime | None], lines: Sequence[int]) -> list[float | None]:
     """Length of each interval [s], from one report to the next; None for the first, and where there are no times."""
     found: list[float | None] = [None] * len(clocks)
-    for k in range(1, len(clocks)):
-        before, now = clocks[k - 1], clocks[k]
+    for k, (before, now) in enumerate(pairwise(clocks), 1):
         if before is None or now is None:
             continue
         if (now.tzinfo is None) != (before.tzinfo is None):

@@ -44,9 +44,10 @@ OFFSET: Final = "utc_offset_s"
 FASTEST: Final = 5e-6  # s; no disk serves an I/O faster
 SLOWEST: Final = 10.0  # s; a mean service time that no disk has
 SUMS: Final = (  # names of rows below those of volumes, in whatever case, as spreadsheets and reports write them
-    r"(?i)^\W*((.* )?(grand |sub-?)?(totale?|sum|summe|(ins)?gesamt(ergebnis)?|ergebnis|average|avg|mittelwert)"
-    r"(/average|/avg)?|mean|median|max(imum)?|min(imum)?|count|anzahl|std\W*dev(iation)?|.* ?percentile"
-    r"|(grand |sub-?)?total .*|lcu( .*)?|overall|all)\W*$"
+    r"(?i)^\W*((.* )?((grand|sub|gesamt|teil|zwischen)[ -]?)?(totale?s?|sums?|summen?|(ins)?gesamt(ergebnis)?"
+    r"|ergebnis|averages?|avg|mittelwert|durchschnitt)(/average|/avg)?|mean|median|max(imum)?|min(imum)?|peak|count"
+    r"|anzahl|std\W*dev(iation)?|.* ?percentile|((grand|sub)[ -]?)?total .*|lcu( .*)?|overall"
+    r"|all( (vol(ume)?|device|disk|dasd)s?)?|(sum|average|mean|max(imum)?|min(imum)?) of .*)\W*$"
 )
 # A base and its aliases, other than those of HyperPAV, which has an H; their number changed where there is a star.
 STATIC_PAV: Final = r"^([2-9]|[1-9][0-9]{1,2})\*?$"

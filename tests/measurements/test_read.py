@@ -528,8 +528,24 @@ def test_members_of_pools_that_are_compressed_are_refused_as_measurements_are(tm
         ),
         (b'[{"volume": "A", "io_rate": 5, "service_ms": 1}]', "JSON, but not what iostat -x -o JSON prints"),
         (
-            b"# hostname;interval;timestamp;DEV;tps;await\n",
+            b"# hostname;interval;timestamp;DEV;tps;await\nh;600;2026-11-20 09:10:01 UTC;sda;5;1.2\n",
+            "this is sadf; .*sar -d",
+        ),
+        (
+            b"h\t600\t2026-11-20 09:10:01 UTC\tdev94-0\ttps\t430.75\n",
             "this is sadf of sar; expected what sar -d prints",
+        ),
+        (
+            b'<?xml version="1.0"?>\n<!DOCTYPE sysstat PUBLIC "DTD">\n',
+            "this is sadf of sar; expected what sar -d prints",
+        ),
+        (
+            b'{"sysstat": {"hosts": [{"statistics": [{"timestamp": {"date": "2026-11-20", "time": "09:10:01"}}]}]}}',
+            "this is sadf -j of sar; expected what sar -d prints",
+        ),
+        (
+            b"Device,r/s,w/s,r_await,w_await,%util\ndasda,9,1,.5,.7,2\n",
+            "reads and writes apart: .* rates added",
         ),
         (
             b"Device,IOPS,Svc\ndasda,9,1\n",

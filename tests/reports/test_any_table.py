@@ -31,6 +31,12 @@ def test_every_export_says_the_same_without_a_map(name: str, seed: int) -> None:
         assert row["start"] in (v.start, None) and (row["start"] is not None or v.start == START)
 
 
+def test_a_table_made_of_sar_has_no_service_time() -> None:
+    """Its svctm is utilization over rate, less than the service time wherever I/Os overlap."""
+    (row,) = read(text("Volser,tps,await,svctm,%util", "A,100,12.5,9.9,99")).devices.rows(named=True)
+    assert (row["io_rate"], row["response"], row["service"]) == (100, pytest.approx(12.5e-3), None)
+
+
 def test_a_rate_and_a_response_time_are_read_as_they_are() -> None:
     row = read(least(volumes(Random(1))).encode()).devices.row(0, named=True)
     assert row["service"] is None and row["response"] is not None
@@ -163,11 +169,13 @@ def test_separators_at_the_end_of_lines_are_no_cells(separator: str, head: int, 
 @pytest.mark.parametrize(
     "row",
     ["Overall,,A,Y,250", "Subtotal A,,A,Y,250", "Insgesamt,,A,Y,250", "LCU 0045,,A,Y,250", "95th Percentile,,A,Y,149",
-     "Std Dev,,A,Y,25", ",,A Total,,250", ",,All,Y,250", ",,,Total,250"],
+     "Std Dev,,A,Y,25", "Totals,,A,Y,250", "All volumes,,A,Y,250", "Grand-Total,,,,250", "Averages,,A,Y,125",
+     "Zwischensumme,,A,Y,250", "Sum of IOPS,,A,Y,250", "Durchschnitt,,A,Y,125", ",,A Total,,250", ",,All,Y,250",
+     ",,,Total,250"],
 )  # fmt: skip
 def test_a_row_of_sums_is_no_volume_wherever_its_word_stands(row: str) -> None:
     """A subtotal of a spreadsheet has its word in the column by which it sums; no row without a name is lost."""
-    volumes = ["VOL1,8A00,A,Y,100", "VOL2,8A01,A,all,150"]
+    volumes = ["ALLVOL,8A00,A,Y,100", "All flash,8A01,A,all,150"]
     found = read(
         text(
             "Volser,Device,LCU,Online,IOPS,Svc",

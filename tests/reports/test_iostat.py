@@ -207,6 +207,14 @@ def counted_by(release: str, service: float, load: float, seed: int) -> tuple[fl
 
 
 class TestDamage:
+    def test_json_that_is_cut_within_a_word_has_the_reports_before(self) -> None:
+        out = printed(Random(11), replace(TEXT, json=True), reports=4)
+        begin = out.text.rindex('"timestamp": "')
+        for at in range(begin + len('"time'), out.text.index("\n", begin) - 2, 3):
+            found = read_iostat("given", out.text[:at].encode())
+            assert any("cut off in report 4" in note for note in found.notes)
+            assert set(found.devices["start"]) == {row[0] for row in out.rows if row[0] != out.rows[-1][0]}
+
     @pytest.mark.long
     def test_a_file_that_is_cut_anywhere_gives_whole_reports_or_none(self) -> None:
         """At every place: only rows that were printed, all of each report before the cut, and a note of the loss."""

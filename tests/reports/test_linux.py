@@ -290,6 +290,7 @@ class TestIostat:
             ('{"sysstat": {"hosts": true}}', "hosts is True: expected a list of objects"),
             ('{"sysstat": {"hosts": ' + "[" * 100_000, "nested too deeply"),
             ('{"sysstat": {}}', "no hosts"),
+            ('{"sysstat": {"hosts": []}}', "no hosts"),
         ],
     )  # fmt: skip
     def test_refusals(self, tmp_path: Path, content: str, match: str) -> None:
