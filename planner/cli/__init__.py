@@ -140,12 +140,12 @@ def _unwinding() -> Iterator[None]:
 def _run(arguments: list[str] | None) -> int:
     """Run one command and return its exit code."""
     from planner import files
-    from planner.cli import options
+    from planner.cli import printing
     from planner.errors import PlannerError
 
     try:
         words = sys.argv[1:] if arguments is None else arguments
-        options.WORDS.set(words)
+        printing.WORDS.set(words)
         build(words)(args=arguments, prog_name="planner")
     except SystemExit as done:
         interrupted = done.code == SIGNALED + signal.SIGINT  # of which typer says nothing

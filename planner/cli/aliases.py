@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from planner.cli import options
+from planner.cli import options, printing
 from planner.cli.options import argument, flag, option
 from planner.errors import InputError
 
@@ -127,10 +127,10 @@ def _answer(
     from planner.sizing.commands import to_take
 
     to_take(question.commands, question.free)  # refuse invalid options before solving
-    with options.progress("Counting aliases"):
+    with printing.progress("Counting aliases"):
         answer = sizing.aliases(**question.asked(files), **asked)
     answer = sizing.with_commands(answer, question.commands, question.free)
-    options.show(answer, form)
+    printing.show(answer, form)
 
 
 @aliases.command(name="pool", no_args_is_help=True)
@@ -217,4 +217,4 @@ def supply(
         for rows in intervals(read(volumes, **asdict(span), interval="mean")):
             runs |= {found.name: found.run for found in pool_runs(rows)[0] if found.run is not None}
     device_model = DeviceModel.from_model(model) if runs else None
-    options.show(judge(pools, no_alias=share, volumes=runs, device_model=device_model), form)
+    printing.show(judge(pools, no_alias=share, volumes=runs, device_model=device_model), form)

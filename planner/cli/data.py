@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from planner import files
-from planner.cli import options
+from planner.cli import options, printing
 from planner.cli.options import argument, flag, option
 from planner.errors import InputError
 
@@ -58,7 +58,7 @@ def read(
         from planner.measurements.archive import open_archive
         from planner.measurements.shown import overview
 
-        options.show(overview(open_archive(file)), form)
+        printing.show(overview(open_archive(file)), form)
     else:
         from planner.measurements.read import read as read_any
         from planner.measurements.shown import MeasuredAnswer
@@ -69,7 +69,7 @@ def read(
         answer = MeasuredAnswer(measured)
         if form.csv and len(answer.tables) > 1 and any(what.endswith(" listings") for what in measured.what):
             raise InputError("--csv", measured.what[0], "a file with listings of one report, or --json")
-        options.show(answer, form)
+        printing.show(answer, form)
         for note in measured.notes if form.csv else ():
             files.complain(note)
 
@@ -104,9 +104,9 @@ def collect(
     if not options.is_file(archive):
         raise InputError("--output", "-", "the folder of an archive")
     names = names_of(archive) if anonymize else None
-    with options.progress("Collecting", sum(size_of(source) for source in sources), of_bytes=True) as done:
+    with printing.progress("Collecting", sum(size_of(source) for source in sources), of_bytes=True) as done:
         answer = add(sources, archive, members=pools, system=system, names=names, map=map, done=done)
-    options.show(answer, form)
+    printing.show(answer, form)
 
 
 @options.expanded
@@ -135,7 +135,7 @@ def example(
     made = example_volumes(
         days=days, systems=systems, pools=pools, volumes=volumes, aliases=aliases, hours=hours, seed=seed
     )
-    options.put(made.write_csv(), output, force=force)
+    printing.put(made.write_csv(), output, force=force)
     if options.is_file(output):
         counts = (counted(made.height, "row"), counted(systems * pools, "pool"), counted(days, "day"))
         files.say("{} of {} over {} in {}".format(*counts, output))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from planner.cli import options
+from planner.cli import options, printing
 from planner.cli.options import argument, measured, option
 from planner.errors import InputError
 
@@ -41,7 +41,7 @@ def rate(
         processors=processors,
         disks=disks,
     )
-    options.show(disk_rates(setting, kind or []), form)
+    printing.show(disk_rates(setting, kind or []), form)
 
 
 @disk.command(name="ccw", no_args_is_help=True, short_help="Show what channel programs cost CP.")
@@ -64,7 +64,7 @@ def ccw(
     if translation not in {"fast", "slow"}:
         raise InputError("--translation", translation, "fast or slow")
     share = units.parse_ratio(read_write, argument="--read-write")
-    options.show(channel_programs(bits, share, fast=translation == "fast", data_rate=data_rate), form)
+    printing.show(channel_programs(bits, share, fast=translation == "fast", data_rate=data_rate), form)
 
 
 @options.expanded
@@ -116,14 +116,14 @@ def paging(
             raise InputError("--cpu-speed", "without --page-rate", "it with a page rate")
         asked = Question(devices=devices, guests=guests, per_guest=per_guest, target=target, scv=scv)
         options.exclusive({"--guests": guests, "--per-guest": per_guest}, "--per-guest asks for the guests")
-        options.show(paging_capacity(asked, names=kind or []), form)
+        printing.show(paging_capacity(asked, names=kind or []), form)
         return
     if per_guest is not None:
         raise InputError(
             "--per-guest", options.as_typed("per_guest"), "it without --page-rate, and --devices"
         )
     load = Load(page_rate=page_rate, guests=guests, target=target, scv=scv)
-    options.show(paging_devices(load, names=kind or [], count=devices, speeds=speeds), form)
+    printing.show(paging_devices(load, names=kind or [], count=devices, speeds=speeds), form)
 
 
 @options.expanded
@@ -165,8 +165,8 @@ def processors(
 
     if real_storage is not None and not count:
         raise InputError("--real-storage", options.as_typed("real_storage"), "--processors with it")
-    with options.progress("Predicting each configuration from the others"):
+    with printing.progress("Predicting each configuration from the others"):
         answer = scaling(
             measurements, count or (), real_storage=real_storage, contention=contention, wanted=throughput
         )
-    options.show(answer, form)
+    printing.show(answer, form)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from planner import files, render
-from planner.cli import options
+from planner.cli import options, printing
 from planner.cli.options import argument, flag, option
 from planner.errors import InputError
 from planner.explain import TOPICS
@@ -55,11 +55,11 @@ def calibrate(
     task = calibrate.Task(files=data, title=title, population=population, fix=fix or (), chosen=chosen)
     form = options.Form(json=json, csv=csv, force=force, plot=plot)
     files.writable(output, force=force)
-    with options.progress("Fitting"):
+    with printing.progress("Fitting"):
         found, model = calibrate.calibrate(kind, task)
-    options.draw(found.plot, form)
+    printing.draw(found.plot, form)
     write_model(model, output, force=force)
-    options.emit(partial(found.text, options.width()), found.to_dict, found.residual_table, form)
+    printing.emit(partial(found.text, printing.width()), found.to_dict, found.residual_table, form)
 
 
 ModelFile = Annotated[str, argument("MODEL.toml", "Model file, or the name of a shipped model.")]
@@ -89,7 +89,7 @@ def _ask(model: str, settings: list[str], over: list[str], form: options.Form) -
     )
     for warning in answer.warnings if form.json or form.csv or form.output else ():
         files.complain(f"planner: {warning}")
-    options.show(answer, form)
+    printing.show(answer, form)
 
 
 @options.expanded
@@ -109,7 +109,7 @@ def whatif(
     from planner import system
 
     if system.is_system(model):
-        options.show(system.whatif(Path(model), over, settings or []), form)
+        printing.show(system.whatif(Path(model), over, settings or []), form)
     else:
         _ask(model, settings or [], over, form)
 
@@ -125,9 +125,9 @@ def scoreboard(*, form: options.Form) -> None:
     from planner.published import scoreboard as compute
     from planner.published.board import FIGURES
 
-    with options.progress("Comparing every figure", FIGURES) as done:
+    with printing.progress("Comparing every figure", FIGURES) as done:
         found = compute(done)
-    options.show(found, form)
+    printing.show(found, form)
 
 
 class Format(StrEnum):
@@ -152,7 +152,7 @@ def figures(
     from planner.published import figures as known
     from planner.published import save_figures
 
-    with options.progress("Drawing", len(known())) as done:
+    with printing.progress("Drawing", len(known())) as done:
         for path in save_figures(output, form.value, force=force):
             files.say(str(path))
             done(1)
@@ -185,17 +185,17 @@ def explain(
         listed = formulas.topics()
         if form.plot is not None:
             raise InputError("--plot", str(form.plot), "it with a topic")
-        options.emit(partial(render.to_text, listed), listed.records, lambda: listed, form)
+        printing.emit(partial(render.to_text, listed), listed.records, lambda: listed, form)
         return
     if latex and (form.json or form.csv):
         raise InputError("--latex", "and --json or --csv", "one of them")
     given = options.pairs(numbers, "NAME=VALUE", "an input and its value, such as servers=2")
-    with options.progress("Carrying out the formula"):
+    with printing.progress("Carrying out the formula"):
         explanation = formulas.explain(topic, **given)
-    options.draw(explanation.plot, form)
+    printing.draw(explanation.plot, form)
     unicode = form.output is not None or "utf" in (getattr(sys.stdout, "encoding", None) or "").lower()
     text = explanation.latex if latex else partial(explanation.text, unicode=unicode)
-    options.emit(text, explanation.to_dict, explanation.table, form)
+    printing.emit(text, explanation.to_dict, explanation.table, form)
 
 
 explain.__doc__ = str(explain.__doc__).format(topics=", ".join(TOPICS))

@@ -1,4 +1,4 @@
-"""Options shared by commands, and the output of answers."""
+"""Options shared by commands, and groups of commands."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import functools
 import inspect
 import re
 import shlex
-import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeGuard, TypeVar, get_type_hints
@@ -18,13 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeGuard, TypeVar, get
 import typer
 from typer.core import TyperGroup
 
-from planner import files, render
-from planner.answer import Answer, Tabular
+from planner import files
 from planner.errors import InputError, ReportError
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from planner.units import Dimension
 
 
@@ -97,9 +92,7 @@ SPELLED: Final = {
 }  # fmt: skip
 ELSEWHERE: Final = {"map": "planner collect --map"}  # for commands without --map
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
-WORDS: ContextVar[Sequence[str]] = ContextVar("words")  # of the command line, for pages that show it
 _GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given", default={})  # noqa: B039 - never modified
-PATIENCE: Final = 1.0  # seconds before a progress bar shows
 
 
 def is_file(output: Path | None) -> TypeGuard[Path]:
@@ -154,42 +147,6 @@ class ChosenRows(Span):
     together: Together = None
     map: Map = None
     allow_missing: AllowMissing = False
-
-
-@contextmanager
-def progress(what: str, total: int = 0, *, of_bytes: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar on a terminal after the first second.
-
-    `total` is 0 if the number of parts is unknown; parts of parallel work (`planner.parallel`) are added.
-    """
-    if not sys.stderr.isatty():
-        yield lambda parts: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, TransferSpeedColumn
-
-    from planner.parallel import watched
-
-    columns = [*Progress.get_default_columns(), *([TransferSpeedColumn()] if of_bytes else [])]
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task(what, total=total or None)
-    timer = threading.Timer(PATIENCE, bar.start)
-    timer.daemon = True
-    timer.start()
-
-    def done(parts: int) -> None:
-        bar.advance(task, parts)
-
-    def more(parts: int) -> None:
-        bar.update(task, total=(bar.tasks[0].total or 0) + parts)
-
-    try:
-        with watched(more, done):
-            yield done
-    finally:
-        timer.cancel()
-        timer.join()
-        bar.stop()
 
 
 def expanded(command: Callable[..., None]) -> Callable[..., None]:
@@ -378,11 +335,6 @@ def _is_path(word: str) -> bool:
     return False
 
 
-def said() -> str:
-    """The command line, quoted for a shell."""
-    return shlex.join(["planner", *WORDS.get()])
-
-
 def sources() -> list[Path]:
     """Files that the running command reads: paths among its arguments and options, except those that it writes."""
     found: list[Path] = []
@@ -391,58 +343,3 @@ def sources() -> list[Path]:
             every = value if isinstance(value, (list, tuple)) else [value]
             found += [each for each in every if isinstance(each, Path)]
     return found
-
-
-def width() -> int:
-    """Columns for output: those of the terminal, 80 without one."""
-    import shutil
-
-    if sys.stdout is None or not sys.stdout.isatty():
-        return render.WIDTH
-    return min(max(shutil.get_terminal_size((render.WIDTH, 24)).columns, 60), 200)
-
-
-def colored() -> bool:
-    """Whether standard output is a terminal with color, and color is wanted (no NO_COLOR)."""
-    import os
-
-    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
-    return wanted and sys.stdout is not None and sys.stdout.isatty()
-
-
-def show(answer: Answer | Tabular, form: Form) -> None:
-    """Draw an answer if wanted, print it or write it to a file, and exit with its code."""
-    found: Any = answer
-    draw(found.plot, form)
-    if form.report is not None:
-        from planner.page import of_answer
-
-        page = of_answer(found, command=said(), sources=sources())
-        files.save(page.html, form.report, force=form.force)
-    on_screen = isinstance(answer, Answer) and form.output is None
-    text = functools.partial(found.text, width(), color=colored()) if on_screen else found.text
-    emit(text, found.to_dict, found.table, form)
-    if code := getattr(answer, "exit_code", 0):
-        raise typer.Exit(code)
-
-
-def draw(plot: Callable[[], Axes], form: Form) -> None:
-    """Draw to the file of ``--plot``, if given."""
-    if form.plot is not None:
-        files.save_axes(plot(), form.plot, force=form.force)
-
-
-def emit(
-    text: Callable[[], str], data: Callable[[], Any], table: Callable[[], render.Table], form: Form
-) -> None:
-    """Print an answer, or write it to a file; only the wanted format is rendered."""
-    answer = render.to_json(data()) if form.json else render.to_csv(table()) if form.csv else text()
-    put(answer, form.output, force=form.force)
-
-
-def put(text: str, output: Path | None, *, force: bool) -> None:
-    """Print a text, or write it to a file."""
-    if is_file(output):
-        files.save(text, output, force=force)
-    else:
-        files.say(text.rstrip("\n"))

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from planner import files, units
-from planner.cli import options
+from planner.cli import options, printing
 from planner.cli.options import argument, option
 from planner.errors import InputError
 
@@ -62,7 +62,7 @@ def site(
     from planner.site.track import track_record
 
     target = Target(wait=wait, queued=queued, response=response)
-    with options.progress("Answering every pool over its days"):
+    with printing.progress("Answering every pool over its days"):
         asked: dict[str, Any] = {
             "members": pools, "pool": pool, "target": target, "model": model, "scheduler": scheduler,
             "workers": workers, **asdict(rows),
@@ -71,12 +71,12 @@ def site(
         if since is not None:
             unasked = {"--since": since, "--meet": meet, "--allow-missing": allow_missing or None}
             options.exclusive(unasked, "intervals before and since are compared one by one")
-            options.show(track_record(list(files), since, **asked), form)
+            printing.show(track_record(list(files), since, **asked), form)
             return
         answer = ask(
             list(files), meet=DEFAULT_MEET if meet is None else meet, allow_missing=allow_missing, **asked
         )
-    options.show(answer, form)
+    printing.show(answer, form)
 
 
 @options.expanded
@@ -135,7 +135,9 @@ def growth(
                 raise InputError(
                     options.spelled(name), str(said), "it with measurements of a site, not with a series"
                 )
-        options.show(ask(read_series(sources[0], value), most, horizon=ahead, rate=rate, events=events), form)
+        printing.show(
+            ask(read_series(sources[0], value), most, horizon=ahead, rate=rate, events=events), form
+        )
         return
     if most is not None:
         raise InputError(
@@ -148,7 +150,7 @@ def growth(
     from planner.site.growth.limits import GrowthQuestion, site_growth
     from planner.site.parts import checked_members, gaps_of
 
-    with options.progress("Fitting every load, sizing every pool"):
+    with printing.progress("Fitting every load, sizing every pool"):
         given = GrowthQuestion(
             device_model=DeviceModel.from_model(model), target=Target(), together=share_together(rows.together),
             real_storage=None if real_storage is None else int(real_storage), resident_pages=resident_pages,
@@ -160,7 +162,7 @@ def growth(
         answer = site_growth(
             measured, given, horizon=ahead, rate=rate, events=events, gaps=lost, workers=workers
         )
-    options.show(answer, form)
+    printing.show(answer, form)
 
 
 @options.expanded
@@ -200,11 +202,11 @@ def report(
     if once := [str(path) for path in sources if is_read_once(path)]:
         raise InputError("FILE", once[0], "a file or an archive: a page reads its sources more than once")
     found = ask(
-        sources, command=options.said(), title=title, members=pools, **asdict(rows),
+        sources, command=printing.said(), title=title, members=pools, **asdict(rows),
         no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,
-        scheduler=scheduler, workers=workers, progress=options.progress,
+        scheduler=scheduler, workers=workers, progress=printing.progress,
     )  # fmt: skip
-    options.put(found.html, output, force=force)
+    printing.put(found.html, output, force=force)
     if options.is_file(output):
         files.say(render.wrap(found.headline))
     if found.exit_code:

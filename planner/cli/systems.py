@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from planner import render
-from planner.cli import options
+from planner.cli import options, printing
 from planner.cli.options import argument, flag, measured, option
 from planner.errors import InputError
 
@@ -49,7 +49,7 @@ def limits(
         release=release, real_storage=real_storage, resident_pages=resident_pages, in_use=in_use,
         ptrm_spaces=ptrm_spaces,
     )  # fmt: skip
-    options.show(budget.limits(), form)
+    printing.show(budget.limits(), form)
 
 
 @storage.command(name="frames", no_args_is_help=True)
@@ -119,7 +119,7 @@ def frames(
                 guests=numbers, guest_storage=sizes, instantiated=instantiated, real_storage=real_storage,
                 **({} if resident_pages is None else {"resident_pages": resident_pages}),
             )  # fmt: skip
-    options.show(answer, form)
+    printing.show(answer, form)
 
 
 @storage.command(name="usage", no_args_is_help=True)
@@ -151,7 +151,7 @@ def usage(
     answer = storage_usage(
         found, release=release, real_storage=real_storage, resident_pages=resident_pages, ptrm_spaces=ptrm_spaces
     )  # fmt: skip
-    options.show(answer, form)
+    printing.show(answer, form)
 
 
 def _guests(text: str, whole: str) -> tuple[int | None, float]:
@@ -226,18 +226,18 @@ def system(
             text = model.from_measurements(measured, name)
         else:
             text = model.template(template or "")
-        options.put(text, form.output, force=form.force)
+        printing.put(text, form.output, force=form.force)
         return
     if file is None:
         raise InputError("FILE.toml", None, "a system file; --template minimal prints one to start from")
     if over and compare is not None:
         raise InputError("--over --compare", "both", "one of them")
     answer: Answer
-    with options.progress("Solving the system"):
+    with printing.progress("Solving the system"):
         if over:
             answer = model.whatif(file, over, settings or [])
         else:
             answer = model.solve(file, settings or [])
             if compare is not None:
                 answer = model.compare(answer, model.solve(compare, settings or []))
-    options.show(answer, form)
+    printing.show(answer, form)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from planner import parallel
-from planner.cli import main, options
+from planner.cli import main, printing
 from planner.errors import MissingExtraError
 from tests.checkout import ROOT
 
@@ -36,10 +36,10 @@ def terminal(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> Te
 def shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, **environment: str) -> str:
     """What a command in progress writes to a terminal."""
     shown = terminal(monkeypatch, environment)
-    monkeypatch.setattr(options, "PATIENCE", 0.0)
+    monkeypatch.setattr(printing, "PATIENCE", 0.0)
     with monkeypatch.context() as inside:
         inside.setattr(sys, "stderr", shown)
-        with options.progress("Solving"):
+        with printing.progress("Solving"):
             while "Solving" not in shown.getvalue():
                 time.sleep(0.01)
     return shown.getvalue()
@@ -58,7 +58,7 @@ def test_without_color_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_silent_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with options.progress("Solving"):
+    with printing.progress("Solving"):
         pass
     assert main(["explain", "usl"]) == 0
     shown = capsys.readouterr()
@@ -125,11 +125,11 @@ def test_a_missing_extra_is_one_line_and_exit_code_two(
 def test_work_that_is_shared_out_is_counted_without_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bar from the first second on, with the share of the parts that are done."""
     shown = Terminal()
-    monkeypatch.setattr(options, "PATIENCE", 0.0)
+    monkeypatch.setattr(printing, "PATIENCE", 0.0)
     monkeypatch.setenv("TERM", "xterm-256color")
     with monkeypatch.context() as inside:
         inside.setattr(sys, "stderr", shown)
-        with options.progress("Solving", 0):
+        with printing.progress("Solving", 0):
             assert parallel.run(abs, [-1, -2, -3, -4], workers=1) == [1, 2, 3, 4]
     assert "Solving" in shown.getvalue()
     assert "100%" in shown.getvalue()
@@ -140,7 +140,7 @@ def answered(monkeypatch: pytest.MonkeyPatch, words: list[str], **environment: s
     shown = terminal(monkeypatch, environment)
     with monkeypatch.context() as inside:
         inside.setattr(sys, "stdout", shown)
-        inside.setattr(options, "width", lambda: 80)
+        inside.setattr(printing, "width", lambda: 80)
         main(words)
     return shown.getvalue()
 
