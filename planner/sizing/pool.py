@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -299,7 +299,7 @@ class SizedPool(Sized):
         assert self.other_counts is not None
         return self.other_counts
 
-    def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
+    def bands(self, rows: Performance, model: Performance) -> Iterator[tuple[Array, ...]]:
         """Over the demands and what calibration and error of the model allow."""
         last = rows.aliases.size - 1
         few, around = self.around
@@ -311,14 +311,12 @@ class SizedPool(Sized):
         moved = [each for each in solved_there[many:] if each is not None]
         if len(moved) < len(self.moved):
             moved = []
-        found = []
         for name in ("io_rate", "response_time"):
             of: Callable[[Performance], Array] = attrgetter(name)
             chosen, plain = of(rows), of(model)
             values = np.array([chosen, *(between(of(each), chosen, few) for each in others)])
             ends = np.array([between(of(each), plain, few) for each in moved]).reshape(len(moved), last + 1)
-            found.append(self.band_of(name, values, chosen, plain, ends))
-        return found[0], found[1]
+            yield values, plain, ends
 
     def each_alone(self) -> int | None:
         """Of the volumes of the preferred demand, each with aliases of its own."""
@@ -716,9 +714,8 @@ def _in_use(
             continue
         (part,) = read.pool.classes
         pool = pool_of(
-            device_model, np.full(run.bases, read.pool.service_time), think_time=think,
-            population=np.full(run.bases, part.population),
-            arrival_rate=own_rates(run) if math.isnan(part.population) else None,
+            device_model, np.full(run.bases, read.pool.service_time), think_time=think, population=part.population,
+            arrival_rate=own_rates(run) if math.isnan(part.population) else math.nan,
         )  # fmt: skip
         found.append(Candidate(pool=pool, residual=read.residual))
     return found
@@ -726,8 +723,5 @@ def _in_use(
 
 def _of_fit(item: Fit, run: Run, device_model: DeviceModel) -> Candidate:
     """A fit to several runs: every volume asks for the same."""
-    service, people, think = (
-        np.full(run.bases, float(value))
-        for value in (item.value("service_time"), item.population, item.value("think_time"))
-    )
-    return Candidate(pool=pool_of(device_model, service, population=people, think_time=think))
+    service, think = np.full(run.bases, item.value("service_time")), item.value("think_time")
+    return Candidate(pool=pool_of(device_model, service, population=item.population, think_time=think))

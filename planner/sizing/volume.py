@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -28,7 +28,6 @@ from planner.demand.kinds import STEADY
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.devices import Performance, Pool, Volume, VolumeClass
 from planner.errors import PlannerError
-from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array, Flags, Integers, by_key
 from planner.sizing.answer import AliasAnswer, NamedDemand
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
 ALWAYS: Final = 0.99  # share of the time from which on requesters are as good as always active
 MOST_REQUESTERS: Final = 16  # whose tries the chain of a pool has
-NO_QUEUE: Final = 1e-12  # I/Os queued, below which one alias more changes nothing
 NOTHING: Final = 1e-7  # I/Os queued, from which on no try fails
 CLASSIC: Final = 32  # aliases of one volume up to which a count is sought
 TINY: Final = 1e-9  # seconds
@@ -137,21 +135,17 @@ class SizedVolume(Sized):
         fewest = f"demands that fit the row as well need {min(self._fitting)} or more"
         return f"{text}; {fewest}: a row with another number of aliases decides"
 
-    def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
+    def bands(self, rows: Performance, model: Performance) -> Iterator[tuple[Array, ...]]:
         """Over the candidates that count, widened by the errors of the model."""
         counts = np.arange(rows.aliases.size)
         solved, keep, k = self.read.predict(counts), counting(self.read), self.chosen
-        moved = self._moved(self.read, counts)
-        found = []
-        for name, values, others in zip(
-            ("io_rate", "response_time"),
+        figures = (
             (solved.rate[0], solved.response[0]),
+            self._moved(self.read, counts),
             self._of_other_service(counts),
-            strict=True,
-        ):
-            chosen = getattr(rows, name)
-            found.append(self.band_of(name, values[keep], chosen, values[k], moved[name], others))
-        return found[0], found[1]
+        )
+        for values, moved, others in zip(*figures, strict=True):
+            yield values[keep], values[k], moved, others
 
     def _of_other_service(self, counts: Integers) -> tuple[Array, Array]:
         """Rates and responses of steady demands that fit if service times vary more or less than exponential ones.
@@ -191,16 +185,17 @@ class SizedVolume(Sized):
     def moved_before(self) -> dict[str, Array]:
         """By all ends of what the model leaves open."""
         here, k = self.aliases_now.astype(np.int64), self.chosen
-        moved, now = self._moved(self.measured, here), self.measured.predict(here)
-        chosen = {"io_rate": now.rate[0, k, 0], "response_time": now.response[0, k, 0]}
-        return {name: np.log(moved[name][:, 0] / each) for name, each in chosen.items()}
+        (rates, responses), now = self._moved(self.measured, here), self.measured.predict(here)
+        return {
+            "io_rate": np.log(rates[:, 0] / now.rate[0, k, 0]),
+            "response_time": np.log(responses[:, 0] / now.response[0, k, 0]),
+        }
 
-    def _moved(self, read: Candidates, counts: Integers) -> dict[str, Array]:
-        """Rates and responses of the chosen candidate at the ends of what the model leaves open, (ends, counts)."""
+    def _moved(self, read: Candidates, counts: Integers) -> Array:
+        """Rates and responses of the chosen one at the ends of what the model leaves open, (2, ends, counts)."""
         moved = [each.read.predict(counts) for each in ends_of(read, self.counts.chosen, self.device_model)]
         found = [(each.rate[0, self.chosen], each.response[0, self.chosen]) for each in moved]
-        rate, response = np.array(found).reshape(-1, 2, counts.size).swapaxes(0, 1)
-        return {"io_rate": rate, "response_time": response}
+        return np.array(found).reshape(-1, 2, counts.size).swapaxes(0, 1)
 
     def named(self, count: int, rows: Performance) -> tuple[NamedDemand, ...]:
         """The chosen candidate first, then the others that count for the range, the likeliest first."""
@@ -403,24 +398,13 @@ def _by_chain(part: VolumeClass) -> bool:
 def _open_station(
     device_model: DeviceModel | Pool, parts: Sequence[VolumeClass], alone: Array, counts: Array
 ) -> tuple[Array, Array, Array]:
-    """Rate, service time, queue of Poisson arrivals, (volumes, counts); where none queues, one alias more is idle."""
-    arrivals = np.array([part.arrival_rate for part in parts])
-    found = np.empty((3, alone.size, counts.size))
-    left = np.arange(alone.size)
-    for first in range(0, counts.size, 8):
-        some = slice(first, min(first + 8, counts.size))
-        steady = queueing.mmc(
-            arrivals[left, None], alone[left, None], 1.0 + counts[some], inflation=device_model.inflation,
-            redrive_time=device_model.redrive_time,
-        )  # fmt: skip
-        queued = np.maximum(steady.queue_length - steady.in_gap, 0.0)
-        for k, each in enumerate((steady.throughput, steady.service_time, queued)):
-            found[k][left, some] = each
-            found[k][left, some.stop :] = each[:, -1:]
-        left = left[queued[:, -1] > NO_QUEUE]
-        if not left.size:
-            break
-    return found[0], found[1], found[2]
+    """Rate, service time, queue of Poisson arrivals, (volumes, counts)."""
+    arrivals = np.array([[part.arrival_rate] for part in parts])
+    steady = queueing.mmc(
+        arrivals, alone[:, None], 1.0 + counts, inflation=device_model.inflation,
+        redrive_time=device_model.redrive_time,
+    )  # fmt: skip
+    return steady.throughput, steady.service_time, np.maximum(steady.queue_length - steady.in_gap, 0.0)
 
 
 def _closed_station(
