@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -286,16 +286,13 @@ def _predicted_together(read: Candidates, chosen: Integers, many: int) -> list[P
     rate, service, queued = (np.empty((chosen.size, many)) for _ in range(3))
     alone = read.service_time[np.arange(chosen.size), chosen]
     # In the model of a station a redrive gap follows only what waited; of many requesters that hardly matters.
-    classes = [_steady_class(read, int(column), k) for k, column in enumerate(chosen)]
-    steady = [None if part is None or part.population > 8 else part for part in classes]  # noqa: PLR2004
-    solvers = [
-        None if part is None else _open_station if math.isnan(part.population) else _closed_station
-        for part in steady
-    ]
-    for solve in dict.fromkeys(solvers):
-        index = np.flatnonzero([each is solve for each in solvers])
-        parts = [part for k in index if (part := steady[k]) is not None]
+    classes = {k: _steady_class(read, int(column), k) for k, column in enumerate(chosen)}
+    steady = {k: part for k, part in classes.items() if part and not part.population > 8}  # noqa: PLR2004
+    solvers = by_key((_station(steady[k]) if k in steady else None, k) for k in classes)
+    for solve, some in solvers.items():
+        index = np.array(some)
         if solve is not None:
+            parts = [steady[k] for k in some]
             rate[index], service[index], queued[index] = solve(read.device_model, parts, alone[index], counts)
             continue
         place = np.arange(index.size), chosen[index]
@@ -395,6 +392,11 @@ def _by_chain(part: VolumeClass) -> bool:
     return open_ or (part.population.is_integer() and part.population <= MOST_REQUESTERS)
 
 
+def _station(part: VolumeClass) -> Callable[..., tuple[Array, Array, Array]]:
+    """What solves many volumes of that kind."""
+    return _open_station if math.isnan(part.population) else _closed_station
+
+
 def _open_station(
     device_model: DeviceModel | Pool, parts: Sequence[VolumeClass], alone: Array, counts: Array
 ) -> tuple[Array, Array, Array]:
@@ -446,15 +448,14 @@ def _steady_class(read: Candidates, column: int, row: int = 0) -> VolumeClass | 
 
 def classic_aliases(pool: Pool, target: Target) -> int | None:
     """Count the aliases that the volumes of a pool would take with classic PAV, each volume with its own."""
-    service, population = np.array(pool.service_times), np.array([part.population for part in pool.classes])
+    service, population = np.array(pool.service_times), pool.columns[1]
     most = np.where(population - 1 < CLASSIC, population - 1, CLASSIC).astype(np.int64)  # open: nan
     each = np.full(most.size, -1)
     if not target.of_waits:
         every = zip(pool.classes, service.tolist(), most.tolist(), strict=True)
         each[:] = [_fewest_by_tries(pool, *one, target) for one in every]
-    for these, solve in ((np.isnan(population), _open_station), (population > 0, _closed_station)):
-        which = np.flatnonzero(these & target.of_waits)
-        if which.size:
+    for solve, which in by_key((_station(part), k) for k, part in enumerate(pool.classes)).items():
+        if target.of_waits:
             parts, counts = [pool.classes[k] for k in which], np.arange(most[which].max() + 1.0)
             rate, times, queued = solve(pool, parts, service[which], counts)
             met = target.met(pool.bases * rate, times, pool.bases * queued)
