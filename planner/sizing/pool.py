@@ -258,23 +258,15 @@ class SizedPool(Sized):
         few = some_counts(self.sweep[0].aliases.size - 1, self.count, [run.aliases for run in self.runs])
         return few, solved(self.alternatives, [few.astype(np.float64)] * len(self.alternatives))
 
-    def brackets(self, demands: Sequence[GrownDemand]) -> list[tuple[int, int, int]]:
-        """Of `alternatives`: the largest count worth trying, those known to miss and to meet."""
-        windows = [self.window(each) for each in demands]
-        limits = [most for most, _ in windows]
-        missed = [
-            most if each.surely_misses(self.target, most) else low
-            for each, (most, low) in zip(demands, windows, strict=True)
-        ]
-        met = [limit + 1 for limit in limits]
-        if "around" in self.__dict__:  # solved for the bands
-            few, rows = self.around
-            for k, each in enumerate(rows):
-                if isinstance(each, Performance):
-                    ok = excess_of(self.target, each) <= 1.0
-                    met[k] = int(few[np.argmax(ok)]) if ok.any() else met[k]
-                    missed[k] = int(few[~ok][few[~ok] < met[k]].max(initial=-1))
-        return list(zip(limits, missed, met, strict=True))
+    def bracket(self, k: int, demand: GrownDemand) -> tuple[int, int, int]:
+        """Of one of `alternatives`, by its place: the largest count worth trying, those known to miss and to meet."""
+        most, low = self.window(demand)
+        missed, met = most if demand.surely_misses(self.target, most) else low, most + 1
+        if "around" in self.__dict__ and isinstance(rows := self.around[1][k], Performance):
+            few, ok = self.around[0], excess_of(self.target, rows) <= 1.0  # solved for the bands
+            met = int(few[np.argmax(ok)]) if ok.any() else met
+            missed = int(few[~ok][few[~ok] < met].max(initial=-1))
+        return most, missed, met
 
     def window(self, demand: GrownDemand) -> tuple[int, int]:
         """Largest count worth trying, and the largest that is not: all counts, or those that decide on `enough`."""
@@ -421,27 +413,18 @@ def others_together(sized: Sequence[SizedPool]) -> None:
     others = iter(GrownDemand.of(asked))
     for each in ready:
         each.grown = [each.preferred, *islice(others, len(each.demands) - 1)]
-    own = [each.alternatives for each in ready]
-    demands = [demand for some in own for demand in some]
-    brackets = [bracket for each, some in zip(ready, own, strict=True) for bracket in each.brackets(some)]
-    limits, missed, met = zip(*brackets, strict=True) if brackets else ((), (), ())
-    found = iter(
-        fewest(
-            lambda places, counts: solved([demands[k] for k in places], counts), sized[0].target,
-            [
-                each.count + first_guess(demand.main) - first_guess(each.preferred.main)
-                for each, some in zip(ready, own, strict=True)
-                for demand in some
-            ],
-            limits, missed, met,
-        )
+        each.other_counts = []
+    pairs = [(each, k, demand) for each in ready for k, demand in enumerate(each.alternatives)]
+    if not pairs:
+        return
+    found = fewest(
+        lambda places, counts: solved([pairs[k][2] for k in places], counts), sized[0].target,
+        [each.count + first_guess(demand.main) - first_guess(each.preferred.main) for each, _, demand in pairs],
+        *zip(*(each.bracket(k, demand) for each, k, demand in pairs), strict=True),
     )  # fmt: skip
-    for each, some in zip(ready, own, strict=True):
-        counts = [next(found) for _ in some]
-        each.other_counts = [
-            count if isinstance(count, int) else each.beyond(demand) or each.run.most_aliases
-            for demand, count in zip(some, counts, strict=True)
-        ]
+    for (each, _, demand), count in zip(pairs, found, strict=True):
+        least = count if isinstance(count, int) else each.beyond(demand) or each.run.most_aliases
+        each.other_counts = [*(each.other_counts or ()), least]
 
 
 def size_pools(

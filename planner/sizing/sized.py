@@ -123,10 +123,6 @@ class Sized(ABC):
         found = band(values, chosen, moved, self.device_model, self.residual, self.run.aliases, before)
         if beside is not None:
             found = reaching(found, beside.min(axis=0, initial=np.inf), beside.max(axis=0, initial=0.0))
-        return self.through_measured(found, name)
-
-    def through_measured(self, found: Interval, name: str) -> Interval:
-        """A band of I/O rates or response times through what was measured of them, with its digits."""
         if name == "io_rate":
             rates = {run.aliases: run.total_rate for run in self.runs}
             return through(found, rates, self.growth, rising=True)
