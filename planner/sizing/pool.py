@@ -398,8 +398,6 @@ def _count_together(sized: Sequence[SizedPool]) -> None:
 
 def others_together(sized: Sequence[SizedPool]) -> None:
     """Find the counts of all other demands and models of many pools side by side, as each would find its own."""
-    if not sized:
-        return
     later = [each for each in sized if each.has_think_times and each.here is None]
     for each, rows in zip(
         later, solved([each.preferred for each in later], [each.aliases_now for each in later]), strict=True
