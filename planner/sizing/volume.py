@@ -418,9 +418,9 @@ def _closed_station(
     few = np.maximum(np.floor(population), 1.0)
     steps = np.array([[0.0], [1.0]])[: 1 + int((population > few).any())]
     whole = few[:, None, None] + steps  # (volumes, 1 or 2, 1)
-    devices = 1.0 + np.arange(min(counts.size, int(few.max()) + 1))  # more of them stay idle
+    devices = np.minimum(1.0 + counts, whole)  # more of them stay idle
     steady = queueing.finite_source(
-        whole, think, alone[:, None, None], np.minimum(devices, whole), inflation=device_model.inflation,
+        whole, think, alone[:, None, None], devices, inflation=device_model.inflation,
         redrive_time=device_model.redrive_time,
     )  # fmt: skip
     many = np.clip(population - few, 0.0, 1.0)
@@ -429,8 +429,7 @@ def _closed_station(
     rate = (share * steady.throughput).sum(axis=1)
     queued = (share * np.maximum(steady.queue_length - steady.in_gap, 0.0)).sum(axis=1)
     service = (share * steady.throughput * steady.service_time).sum(axis=1) / rate
-    of = np.minimum(np.arange(counts.size), devices.size - 1)
-    return rate[:, of], service[:, of], queued[:, of]
+    return rate, service, queued
 
 
 def _steady_class(read: Candidates, column: int, row: int = 0) -> VolumeClass | None:
