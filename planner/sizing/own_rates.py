@@ -96,7 +96,6 @@ def _predicted(
     np.add.at(volumes, of, 1.0)
 
     def mean(values: Sequence[Array]) -> Array:
-        """Mean over the volumes of each group; 1 where a case has no such group."""
         found = np.zeros_like(volumes)
         np.add.at(found, of, np.concatenate(values))
         return np.where(volumes > 0, found / np.maximum(volumes, 1.0), 1.0)
@@ -134,7 +133,7 @@ def _solved(
     people, think, rate = demand
     return solve_pools(
         aliases, volumes=volumes, population=people, think_time=think, arrival_rate=rate, service_time=alone,
-        inflation=device_model.inflation, redrive_time=device_model.redrive_time,
+        **device_model.parameters,
     )  # fmt: skip
 
 

@@ -550,11 +550,8 @@ def moved_think_times(pool: Pool, off: Array) -> list[Pool]:
 
 def moved_devices(pool: Pool, device_model: DeviceModel) -> list[Pool]:
     """The pool at both ends of what the calibration of the model allows, two an axis: upper end first."""
-    return [
-        replace(pool, inflation=inflation, redrive_time=gap)
-        for axis in device_model.axes
-        for inflation, gap in (device_model.moved(axis, sign * NORMAL_90) for sign in (1.0, -1.0))
-    ]
+    ends = (device_model.moved(axis, sign * NORMAL_90) for axis in device_model.axes for sign in (1.0, -1.0))
+    return [replace(pool, **each.parameters) for each in ends]
 
 
 def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Integers:

@@ -94,10 +94,7 @@ class SizedVolume(Sized):
             shares = read.predict(rows.aliases.astype(np.int64), tries=True)
             waits, without = (np.asarray(each)[0, k] for each in (shares.waits, shares.no_alias))
             return with_fails(rows, without, waits)
-        volume = Volume(
-            demand=part, service_time=float(read.service_time[0, k]), inflation=read.device_model.inflation,
-            redrive_time=read.device_model.redrive_time,
-        )  # fmt: skip
+        volume = Volume(demand=part, service_time=read.service_time[0, k], **read.device_model.parameters)
         nothing = np.flatnonzero(rows.queued <= NOTHING)
         useful = int(nothing[0]) + 1 if nothing.size else rows.aliases.size
         solved = volume.solve(rows.aliases[:useful])
@@ -393,7 +390,6 @@ def _by_chain(part: VolumeClass) -> bool:
 
 
 def _station(part: VolumeClass) -> Callable[..., tuple[Array, Array, Array]]:
-    """What solves many volumes of that kind."""
     return _open_station if math.isnan(part.population) else _closed_station
 
 
@@ -402,10 +398,7 @@ def _open_station(
 ) -> tuple[Array, Array, Array]:
     """Rate, service time, queue of Poisson arrivals, (volumes, counts)."""
     arrivals = np.array([[part.arrival_rate] for part in parts])
-    steady = queueing.mmc(
-        arrivals, alone[:, None], 1.0 + counts, inflation=device_model.inflation,
-        redrive_time=device_model.redrive_time,
-    )  # fmt: skip
+    steady = queueing.mmc(arrivals, alone[:, None], 1.0 + counts, **device_model.parameters)
     return steady.throughput, steady.service_time, np.maximum(steady.queue_length - steady.in_gap, 0.0)
 
 
@@ -419,10 +412,7 @@ def _closed_station(
     steps = np.array([[0.0], [1.0]])[: 1 + int((population > few).any())]
     whole = few[:, None, None] + steps  # (volumes, 1 or 2, 1)
     devices = np.minimum(1.0 + counts, whole)  # more of them stay idle
-    steady = queueing.finite_source(
-        whole, think, alone[:, None, None], devices, inflation=device_model.inflation,
-        redrive_time=device_model.redrive_time,
-    )  # fmt: skip
+    steady = queueing.finite_source(whole, think, alone[:, None, None], devices, **device_model.parameters)
     many = np.clip(population - few, 0.0, 1.0)
     parts_of = np.stack([1.0 - many, many], axis=1)[:, : len(steps)]
     share = (parts_of * np.minimum(population, 1.0)[:, None])[:, :, None]

@@ -38,10 +38,7 @@ def pool_of(
     Its devices have inflation and gap of a model, or of another pool.
     """
     classes = _classes(*np.broadcast_arrays(1.0, population, think_time, arrival_rate, service_time))
-    return Pool(
-        classes=classes, service_time=float(service_time.mean()), inflation=devices.inflation,
-        redrive_time=devices.redrive_time,
-    )  # fmt: skip
+    return Pool(classes=classes, service_time=float(service_time.mean()), **devices.parameters)
 
 
 def each_volume(pool: Pool) -> tuple[Array, Array, Array, Array]:
