@@ -192,12 +192,13 @@ def _distributions(kind: int, part: Demands, steps: Array) -> Array:
 def _of_requesters(population: Array, think: Array, active: Array, steps: Array) -> Array:
     whole = np.maximum(np.floor(population), 1.0)
     every, steps = steps.size, steps[: int(min(steps.size, whole.max() + 2))]
-    each = np.maximum(think, chains.LEAST_THINK) * steps[1:, None]
+    free = np.log(np.maximum(think, chains.LEAST_THINK))
 
     def of(people: Array) -> Array:
-        left = np.maximum(people - np.arange(steps.size - 1)[:, None], 0.0)
         with np.errstate(divide="ignore"):
-            logs = np.cumsum(np.log(np.append(np.ones((1, people.size)), left / each, axis=0)), axis=0)
+            left = np.log(np.maximum(people - np.arange(steps.size - 1)[:, None], 0.0))
+        rise = left - free - np.log(steps[1:, None])
+        logs = np.cumsum(np.append(np.zeros((1, people.size)), rise, axis=0), axis=0)
         return _whole(np.exp(logs - logs.max(axis=0)))
 
     rest = np.clip(population - whole, 0.0, 1.0)
