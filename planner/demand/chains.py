@@ -9,8 +9,8 @@ above c is summed in closed form. Every function returns `Figures` of shape (dev
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
 from math import e
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,8 +37,7 @@ class DeviceStation:
         return DeviceStation(most=self.most, inflation=self.inflation, gap=self.gap[some])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class Figures(NamedTuple):
     """What a demand does: `rate` [1/service time], I/Os in `queue`, `gap` and in service; (devices, elements).
 
     `waits` is the rate of those that find every device busy.
@@ -273,8 +272,7 @@ def requesters(station: DeviceStation, population: Array, think: Array, active: 
         few = np.where(whole < 1, population, 1 - rest)
         many = np.where(whole < 1, 0.0, rest)
         found = [few * a + many * b for a, b in zip(found, more, strict=True)]
-    rate, queue, gap, busy, waits = (active * each for each in found)
-    return Figures(rate=rate, queue=queue, gap=gap, busy=busy, waits=waits)
+    return Figures(*(active * each for each in found))
 
 
 def _requesters(station: DeviceStation, population: Array, think: Array) -> list[Array]:
@@ -380,12 +378,8 @@ def slow_phases(station: DeviceStation, rate: Array, on_rate: Array, share: Arra
     """
     one = np.ones_like(rate)
     least, on = slow_levels(rate, on_rate, share)
-    high, low = batches(station, on_rate, one, one), batches(station, least, one, one)
-
-    def mean(name: str) -> Array:
-        return np.asarray(on * getattr(high, name) + (1 - on) * getattr(low, name))
-
-    return Figures(**{item.name: mean(item.name) for item in fields(Figures)})
+    both = batches(station, on_rate, one, one), batches(station, least, one, one)
+    return Figures(*(on * high + (1 - on) * low for high, low in zip(*both, strict=True)))
 
 
 def _passed(rows: Array, down: Array, on_rate: Array, alpha: Array, leave: Array) -> Array:
@@ -407,4 +401,4 @@ def variable(station: DeviceStation, rate: Array, ratio: Array) -> Figures:
     plain = batches(station, rate, one, one)
     load, scv = rate * station.growth, 2 * ratio - 1
     even = np.clip(cosmetatos_1975(one, 0.0 * one, load, station.devices), 0.5, 1.0)
-    return replace(plain, queue=plain.queue * kimura_1986(one, even, scv))
+    return plain._replace(queue=plain.queue * kimura_1986(one, even, scv))

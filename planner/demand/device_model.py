@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -59,9 +59,18 @@ class DeviceModel:
             words=" ".join((_words(found, given), *found.fit.cautions)),
         )  # fmt: skip
 
-    def moved(self, axis: tuple[float, float], steps: float) -> tuple[float, float]:
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Inflation and redrive gap, as the queueing functions take them."""
+        return {"inflation": self.inflation, "redrive_time": self.redrive_time}
+
+    def moved(self, axis: tuple[float, float], steps: float) -> Self:
         """Go along one of the `axes`."""
-        return self.inflation * math.exp(axis[0] * steps), self.redrive_time * math.exp(axis[1] * steps)
+        inflation, gap = (
+            self.inflation * math.exp(axis[0] * steps),
+            self.redrive_time * math.exp(axis[1] * steps),
+        )
+        return replace(self, inflation=inflation, redrive_time=gap)
 
 
 def _words(model: Model, given: str) -> str:

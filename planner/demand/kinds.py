@@ -126,11 +126,10 @@ def solve(
         station = chains.DeviceStation(most=most, inflation=inflation, gap=gap[row, column])
         found = one_kind(kind, station, part)
         without = no_alias(kind, station, part, found) if tries else np.nan
-        figures = found.rate, found.queue, found.gap, found.busy, found.waits, without
-        for values, each in zip(results, figures, strict=True):
+        for values, each in zip(results, (*found, without), strict=True):
             values[:, row, column] = each
-    rate, queue, gaps, busy, waits, shares = results
-    return chains.Figures(rate=rate, queue=queue, gap=gaps, busy=busy, waits=waits), shares
+    *figures, shares = results
+    return chains.Figures(*figures), shares
 
 
 def one_kind(kind: int, station: chains.DeviceStation, part: Demands) -> chains.Figures:

@@ -70,18 +70,12 @@ def read_pools(
     """
     share = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(rows),))
     found: dict[int, DrawnPool] = {}
-    batch: list[int] = []
-    size = 0
-    for k, row in enumerate(rows):
-        batch.append(k)
-        size += row.rate.value.size * (MULTIPLES.size if row.aliases else 1)
-        if size >= ROWS_AT_ONCE or k == len(rows) - 1:
-            for in_use, read in ((False, _read_alone), (True, partial(read_in_use, known=known))):
-                some = [each for each in batch if bool(rows[each].aliases) == in_use]
-                if some:
-                    pools = read([rows[each] for each in some], device_model, share[some], many, tries=tries)
-                    found.update(zip(some, pools, strict=True))
-            size, batch = 0, []
+    sizes = [row.rate.value.size * (MULTIPLES.size if row.aliases else 1) for row in rows]
+    batch = (np.cumsum(sizes) // ROWS_AT_ONCE).tolist()
+    for (_, in_use), some in by_key(((batch[k], row.aliases > 0), k) for k, row in enumerate(rows)).items():
+        read = partial(read_in_use, known=known) if in_use else _read_alone
+        pools = read([rows[k] for k in some], device_model, share[some], many, tries=tries)
+        found.update(zip(some, pools, strict=True))
     return [found[k] for k in range(len(rows))]
 
 

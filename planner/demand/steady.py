@@ -353,9 +353,7 @@ def _demand(
         part = VolumeClass(volumes=run.bases, arrival_rate=float(run.total_rate.value) / run.bases)
     else:
         part = VolumeClass(volumes=run.bases, population=population, think_time=think)
-    pool = Pool(
-        classes=(part,), service_time=alone, inflation=device_model.inflation, redrive_time=device_model.redrive_time
-    )  # fmt: skip
+    pool = Pool(classes=(part,), service_time=alone, **device_model.parameters)
     return Candidate(pool=pool, residual=residual, queue_short=short)
 
 
@@ -371,7 +369,7 @@ def _offered(runs: Sequence[Run], device_model: DeviceModel) -> list[Candidate]:
     for _ in range(2 if device_model.inflation and (aliases > 0).any() else 0):
         steady = solve_pools(
             aliases, volumes=volumes[:, None], service_time=alone[:, None], arrival_rate=(rate / volumes)[:, None],
-            inflation=device_model.inflation, redrive_time=device_model.redrive_time,
+            **device_model.parameters,
         )  # fmt: skip
         inflated = steady.service_time[..., 0]
         alone = np.where((aliases > 0) & np.isfinite(inflated), alone * service / inflated, alone)

@@ -192,21 +192,18 @@ def _distributions(kind: int, part: Demands, steps: Array) -> Array:
 def _of_requesters(population: Array, think: Array, active: Array, steps: Array) -> Array:
     whole = np.maximum(np.floor(population), 1.0)
     every, steps = steps.size, steps[: int(min(steps.size, whole.max() + 2))]
-    distributions = np.zeros((2, steps.size, population.size))
-    for k in range(2):
-        logs = np.zeros((steps.size, population.size))
-        left = whole + k - np.arange(steps.size - 1)[:, None]
+    free = np.log(np.maximum(think, chains.LEAST_THINK))
+
+    def of(people: Array) -> Array:
         with np.errstate(divide="ignore"):
-            rise = (
-                np.log(np.maximum(left, 0.0))
-                - np.log(np.maximum(think, chains.LEAST_THINK))
-                - np.log(steps[1:, None])
-            )
-        logs[1:] = np.cumsum(rise, axis=0)
-        distributions[k] = _whole(np.exp(logs - logs.max(axis=0)))
+            left = np.log(np.maximum(people - np.arange(steps.size - 1)[:, None], 0.0))
+        rise = left - free - np.log(steps[1:, None])
+        logs = np.cumsum(np.append(np.zeros((1, people.size)), rise, axis=0), axis=0)
+        return _whole(np.exp(logs - logs.max(axis=0)))
+
     rest = np.clip(population - whole, 0.0, 1.0)
     distribution = np.zeros((every, population.size))
-    distribution[: steps.size] = active * ((1 - rest) * distributions[0] + rest * distributions[1])
+    distribution[: steps.size] = active * ((1 - rest) * of(whole) + rest * of(whole + 1.0))
     distribution[0] += 1 - active
     return distribution
 

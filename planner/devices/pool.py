@@ -168,6 +168,11 @@ class Pool:
         )
 
     @property
+    def parameters(self) -> dict[str, Any]:
+        """Inflation and redrive gap, as the queueing functions take them."""
+        return {"inflation": self.inflation, "redrive_time": self.redrive_time}
+
+    @property
     def columns(self) -> Array:
         """Volumes, population, think time [s], arrival rate [1/s] and service time [s] of each class, (5, classes)."""
         each = zip(self.classes, self.service_times, strict=True)
@@ -190,8 +195,7 @@ class Pool:
         volumes, population, think_time, arrival_rate, own = self.columns
         steady = queueing.alias_pool(
             counts, volumes=volumes, population=population, think_time=think_time, arrival_rate=arrival_rate,
-            service_time=own[0] if np.ptp(own) == 0.0 else own, inflation=self.inflation,
-            redrive_time=self.redrive_time,
+            service_time=own[0] if np.ptp(own) == 0.0 else own, **self.parameters,
         )  # fmt: skip
         return performance(steady)
 

@@ -129,7 +129,7 @@ def _solved(
     level = np.geomspace(load.min(), load.max(), GRID)
     found = solve_pools(
         aliases, volumes=volumes, service_time=SERVICE_TIME, arrival_rate=level[:, None] * rate,
-        inflation=device_model.inflation, redrive_time=device_model.redrive_time,
+        **device_model.parameters,
     )  # fmt: skip
     if not found.stable.all():
         busy = level[int(np.argmin(found.stable))] * BUSY

@@ -50,8 +50,7 @@ def ends_of(read: Candidates, chosen: Integers, device_model: DeviceModel) -> li
             ends.append(MovedVolumes(read=moved, places=moves, chosen=chosen[moves]))
     for axis in device_model.axes:
         for sign in (1.0, -1.0):
-            inflation, gap = device_model.moved(axis, sign * NORMAL_90)
-            moved = replace(alone, device_model=replace(device_model, inflation=inflation, redrive_time=gap))
+            moved = replace(alone, device_model=device_model.moved(axis, sign * NORMAL_90))
             ends.append(MovedVolumes(read=moved, places=volumes, chosen=chosen))
     return ends
 

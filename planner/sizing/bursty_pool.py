@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -93,7 +93,7 @@ class SizedDraws(Sized):
         before, (_, low, high) = self.before, self.ends
         return [low, math.ceil(high * max(before.count / max(before.ends[0], 1), 1.0))]
 
-    def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
+    def bands(self, rows: Performance, model: Performance) -> Iterator[tuple[Array, ...]]:
         """Rate over the candidates of all volumes; response by the quantiles of the queue that bound the range.
 
         The error of the rate is in proportion to the part of the queue that is gone, or that fewer aliases bring back.
@@ -119,14 +119,9 @@ class SizedDraws(Sized):
         longer = NORMAL_90 * _deviation(times, read.weight) * served
         fast = np.minimum(rows.service_time - longer, self.least_service(rows)) + better / rows.io_rate
         slow = rows.service_time + longer + late
-        found = []
-        for name, values, shift in zip(
-            ("io_rate", "response_time"), ((least, most), (fast, slow)), self._moved(each), strict=True
-        ):
-            chosen = getattr(rows, name)
-            moved = chosen * np.exp(np.multiply.outer(shift, served))
-            found.append(self.band_of(name, np.array(values), chosen, chosen, moved))
-        return found[0], found[1]
+        ends = (least, rows.io_rate, most), (fast, rows.response_time, slow)
+        for (low, chosen, high), shift in zip(ends, self._moved(each), strict=True):
+            yield np.array([low, high]), chosen, chosen * np.exp(np.multiply.outer(shift, served))
 
     def least_service(self, rows: Performance) -> Array:
         """With aliases in use as long as now: arrivals may be open, their rate what it is."""

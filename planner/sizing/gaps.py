@@ -116,12 +116,8 @@ def gaps(
         for number, each in enumerate(missing, 1):
             if pool is not None and each.pool not in (None, pool):
                 continue
-            if each.name is not None and (
-                (exclude is not None and exclude.means(each.name))
-                or (only is not None and not only.means(each.name))
-            ):
-                continue
-            if each.name is None and only is not None and pool is None:
+            asked = only is None or (pool is not None if each.name is None else only.means(each.name))
+            if not asked or (exclude is not None and each.name is not None and exclude.means(each.name)):
                 continue
             (aliases if each.alias else lost).append(each.name or f"a row without a name ({number})")
         volumes += len({*lost} - {*present})

@@ -113,20 +113,17 @@ def size(
     shorter gap. Where only the two ends of a service time or queue are known, both are read as well, and the range
     holds their ranges; of a queue that was not measured, their counts.
     """
-    wanted = [CaseToSize(k, case, growth[k], ranges) for k, case in enumerate(cases)]
+    limits: Sequence[int | None] = enough or [None] * len(cases)
+    wanted = [CaseToSize(k, case, growth[k], ranges, limits[k]) for k, case in enumerate(cases)]
     if ranges:
-        wanted += _at_ends(cases, growth)
+        wanted += [end for one in wanted for end in _at_ends(one)]
     found: list[Sized | PlannerError | None] = [None] * len(wanted)
     by_model = by_key(
         ((with_time_for_gap(device_model, one.runs), one.ranged), n) for n, one in enumerate(wanted)
     )
     for (own, ranged), numbers in by_model.items():
-        some = [wanted[n] for n in numbers]
-        sized = _of_one_model(
-            [one.runs for one in some], own, target, [one.growth for one in some], ranges=ranged,
-            enough=None if enough is None else [enough[one.of] for one in some],
-            known=known if own == device_model and known else ReadCache(),
-        )  # fmt: skip
+        cache = known if own == device_model and known else ReadCache()
+        sized = _of_one_model([wanted[n] for n in numbers], own, target, ranges=ranged, known=cache)
         for n, each in zip(numbers, sized, strict=True):
             found[n] = each
             if isinstance(each, Sized):
@@ -138,26 +135,26 @@ def size(
 
 
 class CaseToSize(NamedTuple):
-    """A case, or an end `of` one (its place): its runs, the growth of its demand, and whether its range is wanted."""
+    """A case, or an end `of` one (its place): its runs, growth, whether its range is wanted, and what is `enough`."""
 
     of: int
     runs: Case
     growth: float
     ranged: bool
+    enough: int | None
 
 
-def _at_ends(cases: Sequence[Case], growth: Sequence[float]) -> Iterator[CaseToSize]:
-    """Cases at both ends of a service time or queue that is known by its ends only."""
-    for k, case in enumerate(cases):
-        if case and not case[-1].queue_known:  # rates and service times alone, whatever was measured before
-            for end in case[-1].ends:
-                times = float(case[-1].total_rate.value / end.total_rate.value)
-                yield CaseToSize(k, (end,), (1.0 + growth[k]) * times - 1.0, ranged=False)
-            continue
-        both = [run.ends if run.ends and run.queue_known else (run, run) for run in case]
-        if any(low is not high for low, high in both):
-            for there in zip(*both, strict=True):
-                yield CaseToSize(k, there, growth[k], ranged=True)
+def _at_ends(case: CaseToSize) -> Iterator[CaseToSize]:
+    """A case at both ends of a service time or queue that is known by its ends only."""
+    runs = case.runs
+    if runs and not runs[-1].queue_known:  # rates and service times alone, whatever was measured before
+        for end in runs[-1].ends:
+            times = float(runs[-1].total_rate.value / end.total_rate.value)
+            yield case._replace(runs=(end,), growth=(1.0 + case.growth) * times - 1.0, ranged=False)
+        return
+    both = [run.ends if run.ends and run.queue_known else (run, run) for run in runs]
+    if any(low is not high for low, high in both):
+        yield from (case._replace(runs=there) for there in zip(*both, strict=True))
 
 
 def with_time_for_gap(device_model: DeviceModel, case: Case) -> DeviceModel:
@@ -190,28 +187,21 @@ def _longest_gap(run: Run) -> float:
 
 
 def _of_one_model(
-    cases: Sequence[Case],
-    device_model: DeviceModel,
-    target: Target,
-    growth: Sequence[float],
-    *,
-    ranges: bool,
-    enough: Sequence[int] | None,
-    known: ReadCache,
+    cases: Sequence[CaseToSize], device_model: DeviceModel, target: Target, *, ranges: bool, known: ReadCache
 ) -> list[Sized | PlannerError | None]:
     """As `size`, all cases by one model: volumes, pools by steady demand, and what that leaves by bursty volumes."""
-    for run in chain.from_iterable(cases):
+    for run in chain.from_iterable(case.runs for case in cases):
         if id(run) not in known.runs:
             known.runs[id(run)] = run, ordered(run)
-    measured = [tuple(known.runs[id(run)][1] for run in case) for case in cases]
+    measured = [tuple(known.runs[id(run)][1] for run in case.runs) for case in cases]
     found: list[Sized | PlannerError | None] = [None] * len(cases)
     volumes: list[int] = []
     pools: list[int] = []
     for k, case in enumerate(measured):
-        if not case or growth[k] <= -1.0:
+        if not case or cases[k].growth <= -1.0:
             continue
         try:
-            _check(case, growth[k])
+            _check(case, cases[k].growth)
         except PlannerError as problem:
             found[k] = problem
             continue
@@ -220,12 +210,12 @@ def _of_one_model(
     def fill(
         by: Callable[..., Sequence[Sized | PlannerError | None]], places: Sequence[int], **how: Any
     ) -> None:
-        of = [measured[k] for k in places], device_model, target, [growth[k] for k in places]
+        of = [measured[k] for k in places], device_model, target, [cases[k].growth for k in places]
         for k, each in zip(places, by(*of, **how), strict=True):
             found[k] = each
 
     fill(size_volumes, volumes, ranges=ranges)
-    fill(size_pools, pools, known=known, ranges=ranges, enough=enough and [enough[k] for k in pools])
+    fill(size_pools, pools, known=known, ranges=ranges, enough=[cases[k].enough for k in pools])
     fill(size_bursty_pools, [k for k in pools if found[k] is None], known=known)
     return found
 
@@ -263,24 +253,19 @@ def _check(case: Case, growth: float) -> None:
 
 def _answered(sized: Sized | PlannerError, *, ranges: bool) -> Need:
     """Count and range of what was read, or why there is none."""
-    if isinstance(sized, PlannerError):
-        return _unanswered(sized, None)
+    known = None if isinstance(sized, PlannerError) else sized
+    decided = known.decided if known else ""
     try:
+        if isinstance(sized, PlannerError):
+            raise sized
         low, high = sized.range if ranges else (None, None)
-        return Need(
-            count=sized.count, low=low, high=high, decided=sized.decided, sized=sized if ranges else None
-        )  # fmt: skip
+        return Need(count=sized.count, low=low, high=high, decided=decided, sized=known if ranges else None)
     except PlannerError as problem:
-        return _unanswered(problem, sized)
-
-
-def _unanswered(problem: PlannerError, sized: Sized | None) -> Need:
-    # What did not converge, and by how much, does not help a user.
-    words = "it could not be solved" if isinstance(problem, ConvergenceError) else str(problem)
-    return Need(
-        count=None, low=None, high=None, decided=sized.decided if sized else "", problem=words,
-        exit_code=problem.exit_code, sized=sized,
-    )  # fmt: skip
+        # What did not converge, and by how much, does not help a user.
+        words = "it could not be solved" if isinstance(problem, ConvergenceError) else str(problem)
+        return Need(
+            count=None, low=None, high=None, decided=decided, problem=words, exit_code=problem.exit_code, sized=known
+        )  # fmt: skip
 
 
 def aliases_of_runs(

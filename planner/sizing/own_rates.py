@@ -54,7 +54,8 @@ class Predicted(NamedTuple):
 def at_own_rates(runs: Sequence[Run], device_model: DeviceModel) -> list[tuple[Candidate, ...]]:
     """Steady demands that predict each measurement, alone, with queue and aliases in use; likeliest first, or none."""
     tried = {k: run for k, run in enumerate(runs) if run.total_queue.value <= MOST_QUEUED}
-    first = _predicted([(run, FIRST, run.service.value) for run in tried.values()], device_model, passes=2)
+    guesses = [(run, run.service.value) for run in tried.values()]
+    first = _predicted(guesses, FIRST, device_model, passes=2)
     found = {
         k: [one]
         for k, one in zip(tried, first, strict=True)
@@ -62,7 +63,7 @@ def at_own_rates(runs: Sequence[Run], device_model: DeviceModel) -> list[tuple[C
     }
     for times in OTHERS:
         going = [k for k, some in found.items() if times < FIRST or some[-1].shorter]
-        more = _predicted([(runs[k], times, found[k][0].alone) for k in going], device_model)
+        more = _predicted([(runs[k], found[k][0].alone) for k in going], times, device_model)
         for k, one in zip(going, more, strict=True):
             found[k].append(one)
     kept = (_kept(found.get(k, ())) for k in range(len(runs)))
@@ -84,34 +85,34 @@ def _kept(found: Sequence[Predicted]) -> list[Predicted]:
 
 
 def _predicted(
-    cases: Sequence[tuple[Run, float, Array]], device_model: DeviceModel, passes: int = 1
+    cases: Sequence[tuple[Run, Array]], times: float, device_model: DeviceModel, passes: int = 1
 ) -> list[Predicted]:
     """Predicted measurements with numbers of requesters, from a guess of the service time of a lone I/O."""
     if not cases:
         return []
-    groups = [_nearly_equal(run) for run, *_ in cases]
-    shape = len(cases), max(int(each.max()) + 1 for each in groups)
-    volumes, service, alone, demand = (
-        np.zeros(shape),
-        np.ones(shape),
-        np.ones(shape),
-        np.full((3, *shape), np.nan),
-    )
-    for k, ((run, times, guess), group) in enumerate(zip(cases, groups, strict=True)):
-        many, own = np.bincount(group), run.io_rate.value
-        there = k, slice(many.size)
-        columns = own, own * run.service.value, own * guess, run.queued.value
-        rate, busy, lone, queue = (np.bincount(group, weights=each) / many for each in columns)
-        volumes[there], service[there], alone[there] = many, busy / rate, lone / rate
-        demand[:, *there] = _demand(rate, busy / rate, queue, times)
-    aliases = [run.aliases for run, *_ in cases]
+    groups = [_nearly_equal(run) for run, _ in cases]
+    of = np.repeat(np.arange(len(cases)), [each.size for each in groups]), np.concatenate(groups)
+    volumes = np.zeros((len(cases), int(of[1].max()) + 1))
+    np.add.at(volumes, of, 1.0)
+
+    def mean(values: Sequence[Array]) -> Array:
+        found = np.zeros_like(volumes)
+        np.add.at(found, of, np.concatenate(values))
+        return np.where(volumes > 0, found / np.maximum(volumes, 1.0), 1.0)
+
+    own = [run.io_rate.value for run, _ in cases]
+    rate, queue = mean(own), mean([run.queued.value for run, _ in cases])
+    service = mean([each * run.service.value for each, (run, _) in zip(own, cases, strict=True)]) / rate
+    alone = mean([each * guess for each, (_, guess) in zip(own, cases, strict=True)]) / rate
+    demand = np.where(volumes > 0, _demand(rate, service, queue, times), np.nan)
+    aliases = [run.aliases for run, _ in cases]
     steady = _solved(aliases, volumes, demand, alone, device_model)
     for _ in range(passes - 1):
         known = np.isfinite(steady.service_time) & (volumes > 0)
         alone = alone * (service / np.where(known, steady.service_time, service)).round(9)
         steady = _solved(aliases, volumes, demand, alone, device_model)
     rate, queue, busy = np.array(
-        [(run.total_rate.value, run.total_queue.value, run.load) for run, *_ in cases]
+        [(run.total_rate.value, run.total_queue.value, run.load) for run, _ in cases]
     ).T
     total = np.nansum(volumes * steady.throughput, axis=1) / rate
     waiting = np.nansum(volumes * (steady.queue_length - steady.in_gap), axis=1)
@@ -122,7 +123,7 @@ def _predicted(
         Predicted(
             times, scale[k, group] * run.service.value, float(longer[k]), float(total[k]), float(off[k])
         )
-        for k, ((run, times, _), group) in enumerate(zip(cases, groups, strict=True))
+        for k, ((run, _), group) in enumerate(zip(cases, groups, strict=True))
     ]
 
 
@@ -132,7 +133,7 @@ def _solved(
     people, think, rate = demand
     return solve_pools(
         aliases, volumes=volumes, population=people, think_time=think, arrival_rate=rate, service_time=alone,
-        inflation=device_model.inflation, redrive_time=device_model.redrive_time,
+        **device_model.parameters,
     )  # fmt: skip
 
 

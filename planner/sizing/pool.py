@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -258,23 +258,15 @@ class SizedPool(Sized):
         few = some_counts(self.sweep[0].aliases.size - 1, self.count, [run.aliases for run in self.runs])
         return few, solved(self.alternatives, [few.astype(np.float64)] * len(self.alternatives))
 
-    def brackets(self, demands: Sequence[GrownDemand]) -> list[tuple[int, int, int]]:
-        """Of `alternatives`: the largest count worth trying, those known to miss and to meet."""
-        windows = [self.window(each) for each in demands]
-        limits = [most for most, _ in windows]
-        missed = [
-            most if each.surely_misses(self.target, most) else low
-            for each, (most, low) in zip(demands, windows, strict=True)
-        ]
-        met = [limit + 1 for limit in limits]
-        if "around" in self.__dict__:  # solved for the bands
-            few, rows = self.around
-            for k, each in enumerate(rows):
-                if isinstance(each, Performance):
-                    ok = excess_of(self.target, each) <= 1.0
-                    met[k] = int(few[np.argmax(ok)]) if ok.any() else met[k]
-                    missed[k] = int(few[~ok][few[~ok] < met[k]].max(initial=-1))
-        return list(zip(limits, missed, met, strict=True))
+    def bracket(self, k: int, demand: GrownDemand) -> tuple[int, int, int]:
+        """Of one of `alternatives`, by its place: the largest count worth trying, those known to miss and to meet."""
+        most, low = self.window(demand)
+        missed, met = most if demand.surely_misses(self.target, most) else low, most + 1
+        if "around" in self.__dict__ and isinstance(rows := self.around[1][k], Performance):
+            few, ok = self.around[0], excess_of(self.target, rows) <= 1.0  # solved for the bands
+            met = int(few[np.argmax(ok)]) if ok.any() else met
+            missed = int(few[~ok][few[~ok] < met].max(initial=-1))
+        return most, missed, met
 
     def window(self, demand: GrownDemand) -> tuple[int, int]:
         """Largest count worth trying, and the largest that is not: all counts, or those that decide on `enough`."""
@@ -299,7 +291,7 @@ class SizedPool(Sized):
         assert self.other_counts is not None
         return self.other_counts
 
-    def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
+    def bands(self, rows: Performance, model: Performance) -> Iterator[tuple[Array, ...]]:
         """Over the demands and what calibration and error of the model allow."""
         last = rows.aliases.size - 1
         few, around = self.around
@@ -311,14 +303,12 @@ class SizedPool(Sized):
         moved = [each for each in solved_there[many:] if each is not None]
         if len(moved) < len(self.moved):
             moved = []
-        found = []
         for name in ("io_rate", "response_time"):
             of: Callable[[Performance], Array] = attrgetter(name)
             chosen, plain = of(rows), of(model)
             values = np.array([chosen, *(between(of(each), chosen, few) for each in others)])
             ends = np.array([between(of(each), plain, few) for each in moved]).reshape(len(moved), last + 1)
-            found.append(self.band_of(name, values, chosen, plain, ends))
-        return found[0], found[1]
+            yield values, plain, ends
 
     def each_alone(self) -> int | None:
         """Of the volumes of the preferred demand, each with aliases of its own."""
@@ -408,8 +398,6 @@ def _count_together(sized: Sequence[SizedPool]) -> None:
 
 def others_together(sized: Sequence[SizedPool]) -> None:
     """Find the counts of all other demands and models of many pools side by side, as each would find its own."""
-    if not sized:
-        return
     later = [each for each in sized if each.has_think_times and each.here is None]
     for each, rows in zip(
         later, solved([each.preferred for each in later], [each.aliases_now for each in later]), strict=True
@@ -423,27 +411,18 @@ def others_together(sized: Sequence[SizedPool]) -> None:
     others = iter(GrownDemand.of(asked))
     for each in ready:
         each.grown = [each.preferred, *islice(others, len(each.demands) - 1)]
-    own = [each.alternatives for each in ready]
-    demands = [demand for some in own for demand in some]
-    brackets = [bracket for each, some in zip(ready, own, strict=True) for bracket in each.brackets(some)]
-    limits, missed, met = zip(*brackets, strict=True) if brackets else ((), (), ())
-    found = iter(
-        fewest(
-            lambda places, counts: solved([demands[k] for k in places], counts), sized[0].target,
-            [
-                each.count + first_guess(demand.main) - first_guess(each.preferred.main)
-                for each, some in zip(ready, own, strict=True)
-                for demand in some
-            ],
-            limits, missed, met,
-        )
+        each.other_counts = []
+    pairs = [(each, k, demand) for each in ready for k, demand in enumerate(each.alternatives)]
+    if not pairs:
+        return
+    found = fewest(
+        lambda places, counts: solved([pairs[k][2] for k in places], counts), sized[0].target,
+        [each.count + first_guess(demand.main) - first_guess(each.preferred.main) for each, _, demand in pairs],
+        *zip(*(each.bracket(k, demand) for each, k, demand in pairs), strict=True),
     )  # fmt: skip
-    for each, some in zip(ready, own, strict=True):
-        counts = [next(found) for _ in some]
-        each.other_counts = [
-            count if isinstance(count, int) else each.beyond(demand) or each.run.most_aliases
-            for demand, count in zip(some, counts, strict=True)
-        ]
+    for (each, _, demand), count in zip(pairs, found, strict=True):
+        least = count if isinstance(count, int) else each.beyond(demand) or each.run.most_aliases
+        each.other_counts = [*(each.other_counts or ()), least]
 
 
 def size_pools(
@@ -571,11 +550,8 @@ def moved_think_times(pool: Pool, off: Array) -> list[Pool]:
 
 def moved_devices(pool: Pool, device_model: DeviceModel) -> list[Pool]:
     """The pool at both ends of what the calibration of the model allows, two an axis: upper end first."""
-    return [
-        replace(pool, inflation=inflation, redrive_time=gap)
-        for axis in device_model.axes
-        for inflation, gap in (device_model.moved(axis, sign * NORMAL_90) for sign in (1.0, -1.0))
-    ]
+    ends = (device_model.moved(axis, sign * NORMAL_90) for axis in device_model.axes for sign in (1.0, -1.0))
+    return [replace(pool, **each.parameters) for each in ends]
 
 
 def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Integers:
@@ -716,9 +692,8 @@ def _in_use(
             continue
         (part,) = read.pool.classes
         pool = pool_of(
-            device_model, np.full(run.bases, read.pool.service_time), think_time=think,
-            population=np.full(run.bases, part.population),
-            arrival_rate=own_rates(run) if math.isnan(part.population) else None,
+            device_model, np.full(run.bases, read.pool.service_time), think_time=think, population=part.population,
+            arrival_rate=own_rates(run) if math.isnan(part.population) else math.nan,
         )  # fmt: skip
         found.append(Candidate(pool=pool, residual=read.residual))
     return found
@@ -726,8 +701,5 @@ def _in_use(
 
 def _of_fit(item: Fit, run: Run, device_model: DeviceModel) -> Candidate:
     """A fit to several runs: every volume asks for the same."""
-    service, people, think = (
-        np.full(run.bases, float(value))
-        for value in (item.value("service_time"), item.population, item.value("think_time"))
-    )
-    return Candidate(pool=pool_of(device_model, service, population=people, think_time=think))
+    service, think = np.full(run.bases, item.value("service_time")), item.value("think_time")
+    return Candidate(pool=pool_of(device_model, service, population=item.population, think_time=think))

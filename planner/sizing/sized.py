@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
@@ -102,8 +102,8 @@ class Sized(ABC):
         """Counts of all other demands and models that are possible."""
 
     @abstractmethod
-    def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
-        """I/O rate [1/s] and response time [s] of each row, with their 90 % ends."""
+    def bands(self, rows: Performance, model: Performance) -> Iterator[tuple[Array, ...]]:
+        """Of I/O rates, then of response times, what `band_of` takes, but for their name and `chosen`."""
 
     @property
     def moved_before(self) -> dict[str, Array]:
@@ -111,7 +111,7 @@ class Sized(ABC):
         return {}
 
     def band_of(
-        self, name: str, values: Array, chosen: Array, plain: Array, moved: Array, beside: Array | None = None
+        self, name: str, chosen: Array, values: Array, plain: Array, moved: Array, beside: Array | None = None
     ) -> Interval:
         """`bounds.band` of I/O rates or response times; `chosen` are `plain` corrected, as `moved` are to be.
 
@@ -123,10 +123,6 @@ class Sized(ABC):
         found = band(values, chosen, moved, self.device_model, self.residual, self.run.aliases, before)
         if beside is not None:
             found = reaching(found, beside.min(axis=0, initial=np.inf), beside.max(axis=0, initial=0.0))
-        return self.through_measured(found, name)
-
-    def through_measured(self, found: Interval, name: str) -> Interval:
-        """A band of I/O rates or response times through what was measured of them, with its digits."""
         if name == "io_rate":
             rates = {run.aliases: run.total_rate for run in self.runs}
             return through(found, rates, self.growth, rising=True)
@@ -280,13 +276,15 @@ class Sized(ABC):
             model = self.model(np.arange(last + 1.0))
             rows = self.correction.applied(model)
         rows, model = self.with_tries(rows.some(slice(last + 1))), model.some(slice(last + 1))
-        rate, response = self._of_finitely_many(rows, *self.bands(rows, model))
+        named = zip(("io_rate", "response_time"), self.bands(rows, model), strict=True)
+        bands = (self.band_of(name, getattr(rows, name), *each) for name, each in named)
+        rate, response = self._of_finitely_many(rows, *bands)
         response = self._with_fewer(response, rows)
-        named = self.named(count, rows)
         found = AliasAnswer(
             name=run.name, interval=run.interval, recommended=count, range=self.range,
             rule_of_thumb=self.rule_of_thumb, in_use=run.aliases, measured=tuple(each.aliases for each in self.runs),
-            target=self.target, growth=self.growth, readings=named, rows=rows, rate=holding(rate, rows.io_rate),
+            target=self.target, growth=self.growth, readings=self.named(count, rows), rows=rows,
+            rate=holding(rate, rows.io_rate),
             response=holding(self._within_range(response, rows), rows.response_time), saturated=self.saturated,
             helps=helped(rows, run.aliases, count), together=self.together, together_count=self.together_count,
             given=run.bases > 1 and not np.isnan(run.together).any(), strain=self.residual,

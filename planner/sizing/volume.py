@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -28,7 +28,6 @@ from planner.demand.kinds import STEADY
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.devices import Performance, Pool, Volume, VolumeClass
 from planner.errors import PlannerError
-from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array, Flags, Integers, by_key
 from planner.sizing.answer import AliasAnswer, NamedDemand
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
 ALWAYS: Final = 0.99  # share of the time from which on requesters are as good as always active
 MOST_REQUESTERS: Final = 16  # whose tries the chain of a pool has
-NO_QUEUE: Final = 1e-12  # I/Os queued, below which one alias more changes nothing
 NOTHING: Final = 1e-7  # I/Os queued, from which on no try fails
 CLASSIC: Final = 32  # aliases of one volume up to which a count is sought
 TINY: Final = 1e-9  # seconds
@@ -96,10 +94,7 @@ class SizedVolume(Sized):
             shares = read.predict(rows.aliases.astype(np.int64), tries=True)
             waits, without = (np.asarray(each)[0, k] for each in (shares.waits, shares.no_alias))
             return with_fails(rows, without, waits)
-        volume = Volume(
-            demand=part, service_time=float(read.service_time[0, k]), inflation=read.device_model.inflation,
-            redrive_time=read.device_model.redrive_time,
-        )  # fmt: skip
+        volume = Volume(demand=part, service_time=read.service_time[0, k], **read.device_model.parameters)
         nothing = np.flatnonzero(rows.queued <= NOTHING)
         useful = int(nothing[0]) + 1 if nothing.size else rows.aliases.size
         solved = volume.solve(rows.aliases[:useful])
@@ -137,21 +132,17 @@ class SizedVolume(Sized):
         fewest = f"demands that fit the row as well need {min(self._fitting)} or more"
         return f"{text}; {fewest}: a row with another number of aliases decides"
 
-    def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
+    def bands(self, rows: Performance, model: Performance) -> Iterator[tuple[Array, ...]]:
         """Over the candidates that count, widened by the errors of the model."""
         counts = np.arange(rows.aliases.size)
         solved, keep, k = self.read.predict(counts), counting(self.read), self.chosen
-        moved = self._moved(self.read, counts)
-        found = []
-        for name, values, others in zip(
-            ("io_rate", "response_time"),
+        figures = (
             (solved.rate[0], solved.response[0]),
+            self._moved(self.read, counts),
             self._of_other_service(counts),
-            strict=True,
-        ):
-            chosen = getattr(rows, name)
-            found.append(self.band_of(name, values[keep], chosen, values[k], moved[name], others))
-        return found[0], found[1]
+        )
+        for values, moved, others in zip(*figures, strict=True):
+            yield values[keep], values[k], moved, others
 
     def _of_other_service(self, counts: Integers) -> tuple[Array, Array]:
         """Rates and responses of steady demands that fit if service times vary more or less than exponential ones.
@@ -191,16 +182,17 @@ class SizedVolume(Sized):
     def moved_before(self) -> dict[str, Array]:
         """By all ends of what the model leaves open."""
         here, k = self.aliases_now.astype(np.int64), self.chosen
-        moved, now = self._moved(self.measured, here), self.measured.predict(here)
-        chosen = {"io_rate": now.rate[0, k, 0], "response_time": now.response[0, k, 0]}
-        return {name: np.log(moved[name][:, 0] / each) for name, each in chosen.items()}
+        (rates, responses), now = self._moved(self.measured, here), self.measured.predict(here)
+        return {
+            "io_rate": np.log(rates[:, 0] / now.rate[0, k, 0]),
+            "response_time": np.log(responses[:, 0] / now.response[0, k, 0]),
+        }
 
-    def _moved(self, read: Candidates, counts: Integers) -> dict[str, Array]:
-        """Rates and responses of the chosen candidate at the ends of what the model leaves open, (ends, counts)."""
+    def _moved(self, read: Candidates, counts: Integers) -> Array:
+        """Rates and responses of the chosen one at the ends of what the model leaves open, (2, ends, counts)."""
         moved = [each.read.predict(counts) for each in ends_of(read, self.counts.chosen, self.device_model)]
         found = [(each.rate[0, self.chosen], each.response[0, self.chosen]) for each in moved]
-        rate, response = np.array(found).reshape(-1, 2, counts.size).swapaxes(0, 1)
-        return {"io_rate": rate, "response_time": response}
+        return np.array(found).reshape(-1, 2, counts.size).swapaxes(0, 1)
 
     def named(self, count: int, rows: Performance) -> tuple[NamedDemand, ...]:
         """The chosen candidate first, then the others that count for the range, the likeliest first."""
@@ -291,16 +283,13 @@ def _predicted_together(read: Candidates, chosen: Integers, many: int) -> list[P
     rate, service, queued = (np.empty((chosen.size, many)) for _ in range(3))
     alone = read.service_time[np.arange(chosen.size), chosen]
     # In the model of a station a redrive gap follows only what waited; of many requesters that hardly matters.
-    classes = [_steady_class(read, int(column), k) for k, column in enumerate(chosen)]
-    steady = [None if part is None or part.population > 8 else part for part in classes]  # noqa: PLR2004
-    solvers = [
-        None if part is None else _open_station if math.isnan(part.population) else _closed_station
-        for part in steady
-    ]
-    for solve in dict.fromkeys(solvers):
-        index = np.flatnonzero([each is solve for each in solvers])
-        parts = [part for k in index if (part := steady[k]) is not None]
+    classes = {k: _steady_class(read, int(column), k) for k, column in enumerate(chosen)}
+    steady = {k: part for k, part in classes.items() if part and not part.population > 8}  # noqa: PLR2004
+    solvers = by_key((_station(steady[k]) if k in steady else None, k) for k in classes)
+    for solve, some in solvers.items():
+        index = np.array(some)
         if solve is not None:
+            parts = [steady[k] for k in some]
             rate[index], service[index], queued[index] = solve(read.device_model, parts, alone[index], counts)
             continue
         place = np.arange(index.size), chosen[index]
@@ -400,27 +389,17 @@ def _by_chain(part: VolumeClass) -> bool:
     return open_ or (part.population.is_integer() and part.population <= MOST_REQUESTERS)
 
 
+def _station(part: VolumeClass) -> Callable[..., tuple[Array, Array, Array]]:
+    return _open_station if math.isnan(part.population) else _closed_station
+
+
 def _open_station(
     device_model: DeviceModel | Pool, parts: Sequence[VolumeClass], alone: Array, counts: Array
 ) -> tuple[Array, Array, Array]:
-    """Rate, service time, queue of Poisson arrivals, (volumes, counts); where none queues, one alias more is idle."""
-    arrivals = np.array([part.arrival_rate for part in parts])
-    found = np.empty((3, alone.size, counts.size))
-    left = np.arange(alone.size)
-    for first in range(0, counts.size, 8):
-        some = slice(first, min(first + 8, counts.size))
-        steady = queueing.mmc(
-            arrivals[left, None], alone[left, None], 1.0 + counts[some], inflation=device_model.inflation,
-            redrive_time=device_model.redrive_time,
-        )  # fmt: skip
-        queued = np.maximum(steady.queue_length - steady.in_gap, 0.0)
-        for k, each in enumerate((steady.throughput, steady.service_time, queued)):
-            found[k][left, some] = each
-            found[k][left, some.stop :] = each[:, -1:]
-        left = left[queued[:, -1] > NO_QUEUE]
-        if not left.size:
-            break
-    return found[0], found[1], found[2]
+    """Rate, service time, queue of Poisson arrivals, (volumes, counts)."""
+    arrivals = np.array([[part.arrival_rate] for part in parts])
+    steady = queueing.mmc(arrivals, alone[:, None], 1.0 + counts, **device_model.parameters)
+    return steady.throughput, steady.service_time, np.maximum(steady.queue_length - steady.in_gap, 0.0)
 
 
 def _closed_station(
@@ -432,19 +411,15 @@ def _closed_station(
     few = np.maximum(np.floor(population), 1.0)
     steps = np.array([[0.0], [1.0]])[: 1 + int((population > few).any())]
     whole = few[:, None, None] + steps  # (volumes, 1 or 2, 1)
-    devices = 1.0 + np.arange(min(counts.size, int(few.max()) + 1))  # more of them stay idle
-    steady = queueing.finite_source(
-        whole, think, alone[:, None, None], np.minimum(devices, whole), inflation=device_model.inflation,
-        redrive_time=device_model.redrive_time,
-    )  # fmt: skip
+    devices = np.minimum(1.0 + counts, whole)  # more of them stay idle
+    steady = queueing.finite_source(whole, think, alone[:, None, None], devices, **device_model.parameters)
     many = np.clip(population - few, 0.0, 1.0)
     parts_of = np.stack([1.0 - many, many], axis=1)[:, : len(steps)]
     share = (parts_of * np.minimum(population, 1.0)[:, None])[:, :, None]
     rate = (share * steady.throughput).sum(axis=1)
     queued = (share * np.maximum(steady.queue_length - steady.in_gap, 0.0)).sum(axis=1)
     service = (share * steady.throughput * steady.service_time).sum(axis=1) / rate
-    of = np.minimum(np.arange(counts.size), devices.size - 1)
-    return rate[:, of], service[:, of], queued[:, of]
+    return rate, service, queued
 
 
 def _steady_class(read: Candidates, column: int, row: int = 0) -> VolumeClass | None:
@@ -462,15 +437,14 @@ def _steady_class(read: Candidates, column: int, row: int = 0) -> VolumeClass | 
 
 def classic_aliases(pool: Pool, target: Target) -> int | None:
     """Count the aliases that the volumes of a pool would take with classic PAV, each volume with its own."""
-    service, population = np.array(pool.service_times), np.array([part.population for part in pool.classes])
+    service, population = np.array(pool.service_times), pool.columns[1]
     most = np.where(population - 1 < CLASSIC, population - 1, CLASSIC).astype(np.int64)  # open: nan
     each = np.full(most.size, -1)
     if not target.of_waits:
         every = zip(pool.classes, service.tolist(), most.tolist(), strict=True)
         each[:] = [_fewest_by_tries(pool, *one, target) for one in every]
-    for these, solve in ((np.isnan(population), _open_station), (population > 0, _closed_station)):
-        which = np.flatnonzero(these & target.of_waits)
-        if which.size:
+    for solve, which in by_key((_station(part), k) for k, part in enumerate(pool.classes)).items():
+        if target.of_waits:
             parts, counts = [pool.classes[k] for k in which], np.arange(most[which].max() + 1.0)
             rate, times, queued = solve(pool, parts, service[which], counts)
             met = target.met(pool.bases * rate, times, pool.bases * queued)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from planner.demand import DeviceModel
 from planner.devices import Pool, VolumeClass
@@ -29,20 +30,15 @@ OUT_OF_REACH: Final = 0.05  # share of a requester's time from I/O to I/O by whi
 
 
 def pool_of(
-    devices: DeviceModel | Pool, service_time: Array, *, population: Array | None = None,
-    think_time: Array | None = None, arrival_rate: Array | None = None,
+    devices: DeviceModel | Pool, service_time: Array, *, population: ArrayLike = math.nan,
+    think_time: ArrayLike = math.nan, arrival_rate: ArrayLike = math.nan,
 ) -> Pool:  # fmt: skip
-    """The demand of each volume as a pool with a class a volume; arrays (volumes,), nan where of the other sort.
+    """The demand of each volume as a pool with a class a volume; (volumes,) or of all, nan where of the other sort.
 
     Its devices have inflation and gap of a model, or of another pool.
     """
-    nothing = np.full(service_time.size, math.nan)
-    given = (nothing if each is None else each for each in (population, think_time, arrival_rate))
-    classes = _classes(np.ones(service_time.size), *given, service_time)
-    return Pool(
-        classes=classes, service_time=float(service_time.mean()), inflation=devices.inflation,
-        redrive_time=devices.redrive_time,
-    )  # fmt: skip
+    classes = _classes(*np.broadcast_arrays(1.0, population, think_time, arrival_rate, service_time))
+    return Pool(classes=classes, service_time=float(service_time.mean()), **devices.parameters)
 
 
 def each_volume(pool: Pool) -> tuple[Array, Array, Array, Array]:

@@ -18,7 +18,7 @@ from planner.measurements import Run
 from planner.measurements.choose import SAME_LENGTH
 from planner.quantity import column
 from planner.render.text import counted, listed, sentence_case, word
-from planner.reports.supply import Counts, PoolSupply
+from planner.reports.supply import PoolSupply
 from planner.results import Array
 from planner.supply.fit import (
     FEWEST_FAILS,
@@ -43,7 +43,7 @@ FEWER_NEEDED, SPARED = 0.4, 0.25
 
 BLIND: Final = 0.9  # share of fails above which the counters hardly show how many are missing
 
-Needed = tuple[int | None, int | None, int | None]
+TOO_FEW: Final = MOST_ALIASES + 1  # stands for more aliases than there are addresses for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -257,7 +257,7 @@ def _judge(
         needed = _with_borrowed(observed, without, no_alias)
     verdict = _verdict(observed, needed, no_alias, known=supply.time.size > 0)
     low, high = _interval(observed, fitted)
-    known = verdict is not None
+    count, least, most = (None if verdict is None or end >= TOO_FEW else int(end) for end in needed)
     known_fit = fitted if fitted and fitted.determined else None
     return PoolAnswer(
         supply=supply,
@@ -269,9 +269,9 @@ def _judge(
         fails=observed.fails,
         tries_rate=observed.tries / observed.seconds if observed.seconds > 0 else 0.0,
         aliases=supply.in_use,
-        aliases_needed=needed[0] if known else None,
-        needed_low=needed[1] if known else None,
-        needed_high=needed[2] if known else None,
+        aliases_needed=count,
+        needed_low=least,
+        needed_high=most,
         unused=observed.never_busy,
         load=known_fit.load if known_fit else None,
         holding_time=known_fit.load * observed.length / observed.mean_tries if known_fit else None,
@@ -285,22 +285,21 @@ def _judge(
     )
 
 
-def _needed(observed: Observed, fitted: Fitted | FittedVolumes | None, no_alias: float) -> Needed:
+def _needed(observed: Observed, fitted: Fitted | FittedVolumes | None, no_alias: float) -> Array:
     """Fewest aliases that meet the target, and its range; what was measured with those in use bounds all three."""
     enough = observed.fail_fraction <= no_alias
     if observed.tries == 0:
-        return 0, 0, 0
+        return np.zeros(3)
     some = min(1, observed.aliases)  # with none every try fails
+    least, most = (some, observed.aliases) if enough else (observed.aliases + 1, TOO_FEW)
+    if enough and observed.served:  # what others served would have waited, and made others fail
+        most = TOO_FEW
     if fitted is None:  # no interval of the usual length: only what was counted
-        found = observed.aliases if enough and not observed.served else None
-        return found, some if enough else observed.aliases + 1, found
+        return np.array([most, least, most])
     fails = fitted.fail_fractions(MOST_ALIASES)
     if observed.fails >= FEWEST_FAILS:
         fails = _through(fails, observed)
-    counts = np.where((fails <= no_alias).any(axis=1), np.argmax(fails <= no_alias, axis=1), MOST_ALIASES + 1)
-    least, most = (some, observed.aliases) if enough else (observed.aliases + 1, MOST_ALIASES + 1)
-    if enough and observed.served:  # what others served would have waited, and made others fail
-        most = MOST_ALIASES + 1
+    counts = np.where((fails <= no_alias).any(axis=1), np.argmax(fails <= no_alias, axis=1), TOO_FEW)
     ends = [counts.min(), counts.max()]
     if isinstance(fitted, Fitted) and fitted.peakedness > 1.0:
         # bursts: the farther from what was counted, the wider; of many to spare never all
@@ -311,26 +310,17 @@ def _needed(observed: Observed, fitted: Fitted | FittedVolumes | None, no_alias:
         else:
             ends[0] = min(ends[0], observed.aliases + np.ceil(FEWER_NEEDED * off))
             ends[1] = max(ends[1], counts[0] + np.ceil(MORE_NEEDED * off))
-    return _known(np.clip([counts[0], *ends], least, most))
+    return np.asarray(np.clip([counts[0], *ends], least, most))
 
 
-def _known(counts: Array) -> Needed:
-    """Counts that there are addresses for; None for more."""
-    first, low, high = (int(count) if count <= MOST_ALIASES else None for count in counts)
-    return first, low, high
-
-
-def _with_borrowed(observed: Observed, alone: Needed, no_alias: float) -> Needed:
+def _with_borrowed(observed: Observed, alone: Array, no_alias: float) -> Array:
     """Fewest aliases that meet the target while others lend as they did, from those that would do alone.
 
     These do, unless others borrow them. Fewer may, but nothing that was counted shows how many would be lent then.
     """
     if observed.fail_fraction <= no_alias:
-        fewer: Needed = (observed.aliases,) * 3
-    else:
-        fewer = (*_needed(observed, fit(observed), no_alias)[:2], None)
-    counts = [[MOST_ALIASES + 1 if count is None else count for count in each] for each in (alone, fewer)]
-    return _known(np.min(counts, axis=0))
+        return np.asarray(np.minimum(alone, observed.aliases))
+    return np.asarray(np.minimum(alone, [*_needed(observed, fit(observed), no_alias)[:2], TOO_FEW]))
 
 
 def _through(fails: Array, observed: Observed) -> Array:
@@ -342,14 +332,13 @@ def _through(fails: Array, observed: Observed) -> Array:
     return scaled / (scaled + (1.0 - fails) * modeled)
 
 
-def _verdict(observed: Observed, needed: Needed, no_alias: float, *, known: bool) -> str | None:
+def _verdict(observed: Observed, needed: Array, no_alias: float, *, known: bool) -> str | None:
     if not known or (observed.tries == 0 and observed.level_intervals.sum() == 0):
         return None
     if observed.fail_fraction > no_alias:
         return NOT_ENOUGH
     surplus = max(2, math.ceil(0.1 * observed.aliases))
-    fewest = needed[0]
-    return TOO_MANY if fewest is not None and observed.aliases - surplus >= fewest else ENOUGH
+    return TOO_MANY if observed.aliases - surplus >= needed[0] else ENOUGH
 
 
 def _interval(observed: Observed, fitted: Fitted | None) -> tuple[float, float]:
@@ -404,20 +393,17 @@ def _notes(supply: PoolSupply, observed: Observed, own: Observed, fitted: Fitted
         yield "the counters do not tell how long an alias is held."
 
 
-def _total(counts: Counts | None) -> int:
-    return 0 if counts is None else int(counts.sum())
-
-
-def _shared_notes(supply: PoolSupply, alone: Observed | None, without: Needed) -> Iterator[str]:
+def _shared_notes(supply: PoolSupply, alone: Observed | None, without: Array) -> Iterator[str]:
     """What SuperPAV did: aliases that a pool borrowed, and how many it would need alone; those that it lent."""
-    loaned = _total(supply.loaned)
     if alone:
-        count, low, high = (f"more than {MOST_ALIASES}" if end is None else f"{end}" for end in without)
+        count, low, high = (
+            f"more than {MOST_ALIASES}" if end >= TOO_FEW else f"{end:.0f}" for end in without
+        )
         yield (
             f"{percent(alone.served * alone.fail_fraction)} of its requests were met by aliases of other control units "
             f"(SuperPAV); with its own alone it would need {count} ({low} to {high})."
         )
-    if loaned:
+    if supply.loaned is not None and (loaned := int(supply.loaned.sum())):
         yield (
             f"it lent aliases to other control units {counted(loaned, 'time')} (SuperPAV): those taken away here are "
             "missing there."

@@ -146,23 +146,17 @@ def _found(supply: PoolSupply, marks: Counts) -> Counts:
 
 def since_change(supply: PoolSupply) -> Flags:
     """Intervals at the end of the file with the present number of aliases throughout."""
-    same = (supply.aliases == supply.in_use)[::-1]
-    since = len(same) if same.all() else int(np.argmin(same))
-    now = np.zeros(len(same), dtype=bool)
-    now[len(same) - since :] = True
-    if since < len(same):
-        now[len(same) - since] = False  # the change fell into this interval
-    return now
+    other = np.flatnonzero(supply.aliases != supply.in_use)
+    first = other[-1] + 2 if other.size else 0  # into the interval after the last of them the change fell
+    return np.asarray(np.arange(supply.aliases.size) >= first)
 
 
 def _never_busy(supply: PoolSupply, fewest: Counts, now: Flags) -> int:
     """One less than the fewest free aliases that a try found: with that many fewer it would still have found one."""
-    asked = now & (supply.tries > 0)
     if not now.any():
         return 0
-    if not asked.any():
-        return supply.in_use
-    return max(int(fewest[asked].min()) - 1, 0)
+    found = fewest[now & (supply.tries > 0)]
+    return max(int(found.min()) - 1, 0) if found.size else supply.in_use
 
 
 def _load_levels(tries: Array, levels: int = 5) -> tuple[Integers, Array]:

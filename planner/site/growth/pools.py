@@ -71,6 +71,11 @@ class NeedsByLoad:
     limit: int | None = None
     needs: dict[float, Interval] = field(default_factory=dict)
 
+    def take(self, times: float, need: Need) -> None:
+        """Keep what was found at a multiple."""
+        low, high = (need.rank if end is None else float(end) for end in (need.low, need.high))
+        self.needs[times] = Interval(low, need.rank, high)
+
     def further(self, limit: int, reach: float) -> set[float]:
         """Multiples up to `reach` to ask next: those about a limit of counts, and of both ends."""
         if reach not in self.needs:
@@ -203,8 +208,7 @@ def _ask(wanted: Sequence[tuple[Run, NeedsByLoad, set[float]]], ask: Callable[..
     growth, enough = [times - 1.0 for *_, times in asked], None if None in limits else limits
     found = ask([(run,) for run, _, _ in asked], growth=growth, enough=enough)
     for (_, loads, times), one in zip(asked, found, strict=True):
-        low, high = (one.rank if end is None else float(end) for end in (one.low, one.high))
-        loads.needs[times] = Interval(low, one.rank, high)
+        loads.take(times, one)
 
 
 def _step(counts: dict[float, float], limit: int) -> tuple[float, float]:
