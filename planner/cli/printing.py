@@ -27,9 +27,9 @@ PATIENCE: Final = 1.0  # seconds before a progress bar shows
 
 @contextmanager
 def progress(what: str, total: int = 0, *, of_bytes: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar on a terminal after the first second.
+    """Show a progress bar on a terminal after the first second; parts of parallel work (`planner.parallel`) are added.
 
-    `total` is 0 if the number of parts is unknown; parts of parallel work (`planner.parallel`) are added.
+    `total` is 0 if the number of parts is unknown.
     """
     if not sys.stderr.isatty():
         yield lambda parts: None

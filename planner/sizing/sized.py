@@ -28,6 +28,7 @@ from planner.sizing.wording import with_sentences
 from planner.units import ADDRESSES, MILLISECOND, readable
 
 ROWS_BEYOND: Final = 2
+TRIED: Final = ("no_alias", "tries", "fails", "fewest_free", "most_free")
 LEAST_SHOWN: Final = 1e-3  # I/Os queued that any report shows
 EXTRAPOLATED: Final = 0.3
 """Error of a wait with fewer aliases than measured, as a share of its change, in logarithms: of crowded pools (`python
@@ -275,7 +276,9 @@ class Sized(ABC):
         if last >= rows.aliases.size:
             model = self.model(np.arange(last + 1.0))
             rows = self.correction.applied(model)
-        rows, model = self.with_tries(rows.some(slice(last + 1))), model.some(slice(last + 1))
+        # by the model's own queue, which the digits may hide where it was measured
+        model = self.with_tries(model.some(slice(last + 1)))
+        rows = replace(rows.some(slice(last + 1)), **{name: getattr(model, name) for name in TRIED})
         named = zip(("io_rate", "response_time"), self.bands(rows, model), strict=True)
         bands = (self.band_of(name, getattr(rows, name), *each) for name, each in named)
         rate, response = self._of_finitely_many(rows, *bands)

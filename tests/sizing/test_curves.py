@@ -836,3 +836,14 @@ def test_bands_where_the_bases_do_not_carry_their_volumes(queued: float, aliases
     assert low[0] < 1.0 and np.isposinf(high[0])
     assert found.answer.rate.high[0] >= 3700.0
     assert (low[:aliases] >= low[aliases] * 0.98).all()  # nobody waits shorter with fewer
+
+
+def test_a_queue_that_the_digits_hide_still_has_tries_that_fail() -> None:
+    """With 0 I/Os queued, to a tenth, some still find no alias, about as the chain of the requesters that are named has it."""
+    found = planner.aliases(rate="1500.000/s", service="1.300000ms", queue="0.0", in_use=3, model="none")
+    assert isinstance(found, planner.sizing.AliasAnswer)
+    assert found.rows.queued[3] == found.rows.queued[4] == 0.0
+    assert found.readings[0].words == "15 requesters with 8.68 ms between I/Os"
+    asked = {"volumes": 1, "population": 15, "think_time": 8.68e-3, "service_time": 1.3e-3}
+    alone = queueing.alias_pool(found.rows.aliases, **asked, method="exact")
+    np.testing.assert_allclose(found.rows.no_alias, alone.fail_fraction, rtol=0.1)

@@ -47,10 +47,9 @@ class PoolQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolLimits:
-    """Limits of a pool, and notes; `away` says where it is decided outside of its busy hour.
+    """Limits of a pool, notes, and what its measurement lacks with its name; `answered`: whether no problem left none.
 
-    `measured` holds what its measurement lacks, each with the pool's name. `answered` is false where a problem left
-    none; a pool that did nothing has no limits either.
+    `away` says where it is decided outside of its busy hour; a pool that did nothing has no limits either.
     """
 
     goals: tuple[Goal, ...] = ()
