@@ -230,9 +230,8 @@ FIGURES: Final = {
 def calibrate_whole_system() -> library.Model:
     """Fit service time, pages per transfer and processor times to the serialized run.
 
-    Five figures, five parameters: transfers of a device (by the closed network of guests and devices), pages of a
-    transfer, guest, charged and system processor time. Throughput and the concurrent run are not used; their largest
-    error is the model error.
+    Five figures, five parameters: transfers of a device (by the closed network of guests and devices), pages of each,
+    guest, charged and system processor time. The largest error of what is not used is that of the model.
     """
     figures = measured(SERIALIZED)
     the_one_system = {

@@ -839,7 +839,7 @@ def test_bands_where_the_bases_do_not_carry_their_volumes(queued: float, aliases
 
 
 def test_a_queue_that_the_digits_hide_still_has_tries_that_fail() -> None:
-    """With 0 I/Os queued, to a tenth, some still find no alias, about as the chain of the requesters that are named has it."""
+    """With 0 I/Os queued, to a tenth, some still find no alias, about as by the chain of the named requesters."""
     found = planner.aliases(rate="1500.000/s", service="1.300000ms", queue="0.0", in_use=3, model="none")
     assert isinstance(found, planner.sizing.AliasAnswer)
     assert found.rows.queued[3] == found.rows.queued[4] == 0.0
