@@ -115,10 +115,7 @@ def _interrupted(number: int) -> int:
 
 @contextmanager
 def _unwinding() -> Iterator[None]:
-    """End on a signal as on an error, so that partly written files are removed and child processes stopped.
-
-    A signal that is already ignored, as under nohup or in the background of a script, stays ignored.
-    """
+    """End on a signal as on an error, without half-written files or child processes; ignored ones (nohup) stay so."""
 
     def end(number: int, frame: object) -> NoReturn:
         raise SystemExit(_interrupted(number))

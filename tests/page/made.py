@@ -11,8 +11,8 @@ import polars as pl
 from planner import sizing
 from planner.demand import Target
 from planner.library import data_path
+from planner.page.build import Report, report_of
 from planner.page.parts import part_of
-from planner.page.question import Report, report_of
 from planner.page.volumes import volumes_of
 from planner.site.pool_need import NeedSeries, PoolNeed
 from planner.site.site_answer import SiteAnswer

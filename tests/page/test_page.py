@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from planner import render
+from planner.page.build import growths, report_of
 from planner.page.content import grid
 from planner.page.layout import ACCURACY, embedded, inputs
 from planner.page.parts import part_of
-from planner.page.question import growths, report_of
 from planner.page.verdict import how_sure
 from planner.render.text import SHORT, SPARE, word
 from planner.site.site_answer import SiteAnswer
