@@ -15,7 +15,7 @@ from planner.demand import DeviceModel, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.quantity import column
-from planner.render.text import from_to, sentence_case
+from planner.render.text import SHORT, SPARE, from_to, sentence_case
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import GAINS, Count, Gain
 from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons, small
@@ -94,7 +94,7 @@ class AliasAnswer(Answer):
     * `recommended`: smallest total count to meet the target under the preferred candidate; a first step if saturated.
     * `range`: smallest and largest count over all candidates, the models the calibration allows, and the rule of thumb.
     * `rule_of_thumb`: aliases in use plus the summed queue rounded up; None where the queue was not measured.
-    * `in_use`: aliases at the time of the latest measurement.
+    * `in_use`, `last_aliases`: aliases at the time of the latest measurement; as of `Run`.
     * `measured`: counts at which it was measured, the latest last.
     * `target`: what was asked for.
     * `growth`: share by which the demand grew first.
@@ -128,6 +128,7 @@ class AliasAnswer(Answer):
     range: tuple[int, int]
     rule_of_thumb: int | None
     in_use: int
+    last_aliases: int | None = None
     measured: tuple[int, ...]
     target: Target
     growth: float
@@ -164,7 +165,8 @@ class AliasAnswer(Answer):
     @property
     def count(self) -> Count:
         """The count beside what is in use."""
-        return Count(self.recommended, *self.range, self.in_use, self.below_floor)
+        now = self.in_use if self.last_aliases is None else self.last_aliases
+        return Count(self.recommended, *self.range, now, self.below_floor)
 
     @property
     def changes(self) -> list[tuple[str, int]]:
@@ -228,15 +230,23 @@ class AliasAnswer(Answer):
                 f"({self.range_text}) would meet the target: {self._gain()}."
             )
         head += f"{_aliases(self.recommended)} ({self.range_text}){self._together}"
-        used = f", {self.in_use} in use" if self.in_use and self.in_use != self.recommended else ""
+        since = "" if self.last_aliases is None else f", {self.last_aliases} since"
+        used = (
+            f", {self.in_use} in use{since}"
+            if since or (self.in_use and self.in_use != self.recommended)
+            else ""
+        )
+        now = self.count
+        add = f"{render.counted(now.missing, 'device number')} more" if now.missing > 0 else "none to add"
         if self.recommended > self.in_use:
-            more = render.counted(self.recommended - self.in_use, "device number")
-            return f"{head}{used}: {self._gain()}; {more}{' more' if self.in_use else ''}."
+            return (
+                f"{head}{used}: {self._gain()}; {add if self.in_use or since else add.removesuffix(' more')}."
+            )
         if self.recommended < self.in_use:
-            spare = f"{self.count.spare} can be freed" if self.count.change else NOT_SURE
+            spare = {SPARE: f"{now.spare} can be freed", SHORT: add}.get(now.verdict, NOT_SURE)
             return f"{head}{used}: {spare}; with {self.recommended}, {self._gain()}."
         if self.in_use:
-            return f"{head}: those in use are enough; {self._now()}."
+            return f"{head}{used}: {add if now.missing > 0 else 'those in use are enough'}; {self._now()}."
         if self.waiting:
             return f"{head}: the wait meets the target without any; {self._now()}."
         return (

@@ -91,7 +91,7 @@ class PoolCount:
     """How many aliases one of many pools needs, and what they bring.
 
     * `name`: the pool.
-    * `volumes` and `in_use`: its volumes, and aliases at the time of the measurement.
+    * `volumes`, `in_use`, `last_aliases`: its volumes, and aliases at the time of the measurement and since.
     * `recommended`: smallest count that meets the target, aliases in use included; None where none does.
     * `range`: smallest and largest count over the candidates of the demand and the rule of thumb.
     * `rule_of_thumb`: aliases in use plus the summed queue rounded up; None where the queue was not measured.
@@ -109,6 +109,7 @@ class PoolCount:
     name: str
     volumes: int = 1
     in_use: int = 0
+    last_aliases: int | None = None
     recommended: int | None = None
     range: tuple[int, int] | None = None
     rule_of_thumb: int | None = None
@@ -126,7 +127,8 @@ class PoolCount:
     def count(self) -> Count:
         """The count beside what is in use."""
         low, high = self.range or (None, None)
-        return Count(self.recommended, low, high, self.in_use, self.small)
+        now = self.in_use if self.last_aliases is None else self.last_aliases
+        return Count(self.recommended, low, high, now, self.small)
 
     @property
     def saved(self) -> int | None:
@@ -265,6 +267,7 @@ def with_need(row: Row, run: Run, found: Need, notes: tuple[str, ...]) -> Row:
     return replace(
         row, recommended=count, range=(found.low, found.high), classic=classic, now=Traffic.of(rows, run.aliases),
         then=Traffic.of(rows, count), grouping_error=sized.grouping_error, saturated=sized.saturated, notes=notes,
+        last_aliases=run.last_aliases,
     )  # fmt: skip
 
 

@@ -166,9 +166,10 @@ class VolumesAnswer(Answer):
         gaining = [row for row in self.rows if row.verdict in (GAINS, SATURATED)]
         parts = []
         if gaining:
-            more = sum((row.recommended or 0) - row.in_use for row in gaining)
+            more = sum(row.count.missing for row in gaining)
             low, high = (
-                sum(max((row.range or (0, 0))[end] - row.in_use, 0) for row in gaining) for end in (0, 1)
+                sum(max((row.range or (0, 0))[end] - row.count.in_use, 0) for row in gaining)
+                for end in (0, 1)
             )
             word = "gains" if len(gaining) == 1 else "gain"
             parts.append(

@@ -286,6 +286,7 @@ class Sized(ABC):
         found = AliasAnswer(
             name=run.name, interval=run.interval, recommended=count, range=self.range,
             rule_of_thumb=self.rule_of_thumb, in_use=run.aliases, measured=tuple(each.aliases for each in self.runs),
+            last_aliases=run.last_aliases,
             target=self.target, growth=self.growth, readings=self.named(count, rows), rows=rows,
             rate=holding(rate, rows.io_rate),
             response=holding(self._within_range(response, rows), rows.response_time), saturated=self.saturated,

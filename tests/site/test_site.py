@@ -341,6 +341,10 @@ def test_aliases_that_were_added_since_the_interval_that_decides_are_said() -> N
         assert sum(said in note for note in answer.notes) == times
         assert need.run.last_aliases == (8 if times else None)
         assert (answer.step == step) == bool(times)
+        assert (answer.count.in_use, need.count.in_use) == (8 if frame is not before else 0,) * 2
+        assert ("0 in use, 8 since: " in answer.headline and "; none to add." in answer.headline) == bool(
+            times
+        )
 
 
 @pytest.mark.long
@@ -352,6 +356,8 @@ def test_aliases_that_were_taken_away_since_are_said_and_added_again() -> None:
     (need,), answer = site(frame, workers=1).pools, planner.aliases(frame, pool="P1")
     assert (need.in_use, answer.in_use) == (1, 2)
     assert answer.step == "Next: add 1 alias; the last interval had 1, this one 2."
+    assert "2 in use, 1 since: 1 device number more; " in answer.headline
+    assert answer.changes == [("pool P1", 1)] and answer.count.verdict == need.verdict == SHORT
     said = "1 alias in the last interval, 2 in the one that decides: --from leaves out what was before"
     assert need.notes.count(said) == 1
 
