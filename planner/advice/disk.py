@@ -172,7 +172,7 @@ class DiskAnswer(Answer):
         parts = []
         if best is not None:
             low, rate, high = ends(best.rate)
-            sure = " beyond doubt" * any(row.in_doubt for row in self.rows)
+            sure = " of those without a doubtful run" * any(row.in_doubt for row in self.rows)
             parts.append(f"fastest{sure} is {best.name}: {rate}/s ({low} to {high}, {style.NINETY})")
         parts += [
             f"{row.name}: at most {readable(row.rate.value)}/s, the limit of its channel (the measured "

@@ -90,7 +90,7 @@ class Growth(Answer):
             )
         elif any(each.trend is not None for each in self.limits):
             found.append(
-                "The dates hold if loads go on growing as they did, without a further level shift; "
+                "Dates and levels hold if loads go on growing as they did, without a further level shift; "
                 "--growth and --event say otherwise."
             )
         found += [f"From {day} on the load is {signed(factor - 1)}." for day, factor in self.events]
