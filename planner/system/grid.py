@@ -83,8 +83,8 @@ class SystemGrid(Answer):
             lines.append(
                 f"{len(opened)} of {len(self.found)} cannot run at a 90 % end and are open there; {first}."
             )
-        busy = [solved[k].processors["total_busy"] for k in solved if self.systems[k].one("processors")]
-        if any(each.value is None for each in busy):
+        real = [each for k, each in solved.items() if self.systems[k].one("processors")]
+        if any(each.processors["total_busy"].value is None for each in real):
             lines.append("Processor busy has no number where a processor time is not known.")
         lines.append("Intervals are 90 %; --json holds every figure with its basis.")
         return tuple(lines)
