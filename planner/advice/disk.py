@@ -166,9 +166,8 @@ class DiskAnswer(Answer):
             f"{at.workload}, hit ratio {given(at.hit_ratio)}, {render.counted(at.requesters, 'requester')}, "
             f"{render.counted(at.processors, 'processor')}, {render.counted(at.disks, 'disk')}"
         )
-        best = max(
-            (row for row in self.rows if not row.in_doubt), key=lambda row: float(row.at.rate), default=None
-        )
+        undoubted = [row for row in self.rows if not row.in_doubt]
+        best = max(undoubted, key=lambda row: float(row.at.rate), default=None)
         parts = []
         if best is not None:
             low, rate, high = ends(best.rate)
