@@ -135,10 +135,10 @@ def rounded(value: float, most: int | None = None, digits: int = DIGITS) -> tupl
     ((12200.0, 0), (1.29, 2), (0.05, 2))
     """
     if not math.isfinite(value) or not value:
-        return value, 0
+        return value + 0.0, 0
     size = math.floor(math.log10(abs(float(f"{value:.{digits}g}"))))  # of 9.996 that of 10.0
     places = digits - 1 - size if most is None else min(digits - 1 - size, most)
-    return round(value, places), max(places, 0)
+    return round(value, places) + 0.0, max(places, 0)  # no -0.0
 
 
 def readable(value: float, most: int | None = None, digits: int = DIGITS, *, zeros: bool = False) -> str:

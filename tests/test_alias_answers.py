@@ -366,3 +366,14 @@ def test_what_the_digits_hide_ends_with_the_queue() -> None:
     assert isinstance(answer, sizing.AliasAnswer)
     assert answer.recommended <= 2
     assert answer.rows.queued[-1] < 1e-3
+
+
+def test_a_rule_and_a_response_that_stay_as_they_are_say_so() -> None:
+    """A queue that the rule of thumb drops is named; a response that reads alike is not a change from 1.00 to 1.00."""
+    quiet = planner.aliases(rate="42/s", service="1.1ms", queue="0.06", in_use=0)
+    assert isinstance(quiet, sizing.AliasAnswer) and quiet.rule_of_thumb == 0
+    assert any("rounded up; a queue below 0.1 counts as none." in note for note in quiet.notes)
+    queued = planner.aliases(rate="755/s", service="1.3ms", queue="1.84", in_use=0)
+    assert not any("counts as none" in note for note in queued.notes)
+    idle = planner.aliases(rate="0.5/s", service="1.00ms", queue="0", in_use=1)
+    assert "response 1.00 ms as before" in idle.headline and "1.00 to 1.00" not in idle.headline

@@ -167,3 +167,8 @@ def test_a_ratio_is_a_share_however_large_or_small_its_parts_are(text: str, read
 def test_a_number_beyond_the_floats_is_too_large_and_not_too_small() -> None:
     with pytest.raises(InputError, match="not as large"):
         parse("1e300TB", "storage")
+
+
+def test_what_rounds_to_zero_has_no_sign() -> None:
+    assert {readable(value, 1, zeros=True) for value in (-0.04, 0.04)} == {"0.0"}
+    assert readable(-0.0) == "0"

@@ -163,16 +163,15 @@ class DiskAnswer(Answer):
         """The fastest row that is not in doubt, then the doubtful ones."""
         at = self.setting
         asked = (
-            f"{at.workload}, hit ratio {given(at.hit_ratio)}, "
-            f"{render.counted(at.requesters, 'requester')}, {render.counted(at.processors, 'processor')}, "
-            f"{render.counted(at.disks, 'disk')}"
+            f"{at.workload}, hit ratio {given(at.hit_ratio)}, {render.counted(at.requesters, 'requester')}, "
+            f"{render.counted(at.processors, 'processor')}, {render.counted(at.disks, 'disk')}"
         )
         undoubted = [row for row in self.rows if not row.in_doubt]
         best = max(undoubted, key=lambda row: float(row.at.rate), default=None)
         parts = []
         if best is not None:
             low, rate, high = ends(best.rate)
-            sure = " beyond doubt" * any(row.in_doubt for row in self.rows)
+            sure = " of those without a doubtful run" * any(row.in_doubt for row in self.rows)
             parts.append(f"fastest{sure} is {best.name}: {rate}/s ({low} to {high}, {style.NINETY})")
         parts += [
             f"{row.name}: at most {readable(row.rate.value)}/s, the limit of its channel (the measured "

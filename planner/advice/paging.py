@@ -184,7 +184,7 @@ class PagingAnswer(Answer):
         lines += [*self.load.assumptions, self._several()]
         if self.load.guests is not None:
             served = [(each.kind, each.outcome) for each in self.choices if each.feasible]
-            lines.append(random_note([(kind, at.count, self.load) for kind, at in served if at]))
+            lines += random_note([(kind, at.count, self.load) for kind, at in served if at])
         if sum(choice.feasible for choice in self.choices) > 1:
             lines.append(self._cost())
         return tuple(lines)

@@ -132,9 +132,9 @@ class PagingCapacity(Answer):
         if load.guests is not None:
             lines.append("Each guest has a fault read and a page write outstanding.")
             at = self.question
-            lines.append(random_note([
+            lines += random_note([
                 (row.kind, at.devices, at.load(row.amount)) for row in self.feasible if row.amount is not None
-            ]))  # fmt: skip
+            ])  # fmt: skip
         return (*lines, *load.assumptions)
 
 

@@ -256,7 +256,7 @@ class _Dealt:
         return round_time - float(think)
 
 
-def random_note(found: Sequence[tuple[PagingKind, int, Load]]) -> str:
+def random_note(found: Sequence[tuple[PagingKind, int, Load]]) -> list[str]:
     """Note that requests are assumed evenly distributed, and what misses the target if they are not."""
     missed = []
     for kind, count, load in found:
@@ -270,7 +270,8 @@ def random_note(found: Sequence[tuple[PagingKind, int, Load]]) -> str:
     more = f": {' or '.join(missed)}" if missed else ""
     if any(load.scv != 1 for _, _, load in found):
         more = ", by how much is known for a scv of 1 only (--scv)"
-    return f"Requests are assumed evenly distributed over devices; at random devices they queue more{more}."
+    said = f"Requests are assumed evenly distributed over devices; at random devices they queue more{more}."
+    return [said] if any(count > 1 for _, count, _ in found) else []
 
 
 def meets(device: PagingDevice, load: Load, count: int) -> Array:

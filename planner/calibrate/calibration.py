@@ -148,7 +148,7 @@ class Calibration(Answer):
         unknown = [each.parameter.key for each in self.estimates.values() if each.status == "not determined"]
         if unknown:
             lines.append(
-                f"Not determined by these data: {', '.join(unknown)}; kept at typical values. The intervals of "
+                f"Not determined by these data: {', '.join(unknown)}; kept at what the table shows. The intervals of "
                 "predictions allow for others."
             )
         for (one, other), value in self.strong_correlations().items():

@@ -115,7 +115,7 @@ def _breaks(answer: Growth, ident: str) -> Part:
     state = "bad" if already else "good"
     tiles = (
         Tile(label="limits passed already", value=str(len(already)), detail=past, state=state),
-        Tile(label="limits reached", value=str(len(later)), detail=f"within {ahead(answer.horizon)}"),
+        Tile(label="limits still to be reached", value=str(len(later)), detail=f"within {ahead(answer.horizon)}"),
         Tile(label="the first of them", value=str(later[0].reached) if later else "none", detail=first),
     )  # fmt: skip
     # tables of at most 8 rows need no sorting

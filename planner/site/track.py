@@ -107,6 +107,7 @@ def track_record(
 
 
 CLOCK: Final = "%Y-%m-%d %H:%M"
+GROUPS: Final = ("pool or volume", "pools or volumes")
 
 
 class ComparedRow(NamedTuple):
@@ -237,23 +238,24 @@ class TrackRecord(Answer):
         """How often the range held."""
         when = f"{self.since:%Y-%m-%d}"
         if not self.pools:
-            return f"No pool has other aliases since {when} than before: nothing can be compared."
+            return f"No {GROUPS[0]} has other aliases since {when} than before: nothing can be compared."
         if not self.pairs:
-            return f"{counted(len(self.pools), 'pool')} changed since {when}; no intervals can be compared."
+            return f"{counted(len(self.pools), *GROUPS)} changed since {when}; no intervals can be compared."
         return (
-            f"{counted(len(self.pools), 'pool')} changed since {when}: the 90 % range of the response held in "
+            f"{counted(len(self.pools), *GROUPS)} changed since {when}: the 90 % range of the response held in "
             f"{self.held} of {counted(self.pairs, 'interval')} ({percent(self.held / self.pairs)})."
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was compared."""
-        found = [
-            *self.remarks,
-            "Predicted: from an interval before, for the aliases in use since; measured: in an interval since whose "
-            "load is within 10 %, the busiest first, at most four of a pool.",
-        ]
+        found = [*self.remarks]
+        if self.pairs:
+            found.append(
+                "Predicted: from an interval before, for the aliases in use since; measured: in an interval since "
+                "whose load is within 10 %, the busiest first, at most four of each."
+            )
         if self.unchanged:
-            found.append(f"{counted(self.unchanged, 'pool')} unchanged, hence left out.")
+            found.append(f"{counted(self.unchanged, *GROUPS)} unchanged, hence left out.")
         found += [f"{each.pool}: {each.problem}." for each in self.pools if each.problem]
         return tuple(found)

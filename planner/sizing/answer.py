@@ -296,7 +296,8 @@ class AliasAnswer(Answer):
             ends = f" ({low} to {high})" if low != high else ""
             rate = f"I/O rate {readable(now)} to {readable(then)}/s{ends}"
         before, after = (self.rows.response_time[k] for k in (self.in_use, count))
-        return f"{rate}, response {_ms(before)} to {_ms(after)} ms"
+        same = _ms(before) == _ms(after)
+        return f"{rate}, response {_ms(before)} {'ms as before' if same else f'to {_ms(after)} ms'}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -309,8 +310,10 @@ class AliasAnswer(Answer):
         found = []
         if self.rule_of_thumb is not None:
             grown = ", grown as the demand," if self.growth else ","
+            few = bool(self.waiting) and self.rule_of_thumb == self.in_use
             found.append(
-                f"By the rule of thumb {self.rule_of_thumb}: aliases in use plus the queue{grown} rounded up."
+                f"By the rule of thumb {self.rule_of_thumb}: aliases in use plus the queue{grown} rounded up"
+                f"{'; a queue below 0.1 counts as none' * few}."
             )
         half, most = self.removes(0.5), self.removes(0.9)
         if half is not None and most is not None and self.recommended > self.in_use:

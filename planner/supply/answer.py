@@ -187,7 +187,8 @@ def _advice(pool: PoolAnswer, no_alias: float) -> str:
     if pool.verdict == TOO_MANY:
         surely = pool.aliases - (pool.aliases if pool.needed_high is None else pool.needed_high)
         of_range = f", {surely} if the upper end of the range is right" if surely < pool.removable else ""
-        return f"spare; {pool.removable} can be freed{of_range}, {pool.unused} of them without a single fail."
+        sure = "all" if pool.unused >= pool.removable else pool.unused or "none"
+        return f"spare; {pool.removable} can be freed{of_range}, {sure} of them without a single fail."
     return "enough."
 
 

@@ -346,18 +346,19 @@ class SystemComparison(Answer):
         before, after = self.one.found.throughput.value, self.two.found.throughput.value
         if not before or not after:
             return f"{self.names[0]} against {self.names[1]}: no throughput is known of both."
+        if before == after and not self.inputs:
+            return f"{self.names[0]} and {self.names[1]} do not differ."
         change = f"{self.names[1]} reaches {readable(after / before)} times the throughput of {self.names[0]}"
-        effects = [row for row in self.inputs if row[3] is not None]
-        if not effects:
+        if not any(row[3] for row in self.inputs):
             return change + "."
-        label, old, new, effect = max(effects, key=lambda row: abs(row[3] or 0.0))
-        alone = percent(effect or 0.0, signed=True)
-        return f"{change}; most of it is {label}, {old} -> {new}, alone {alone}."
+        label, old, new, effect = max(self.inputs, key=lambda row: abs(row[3] or 0.0))
+        return f"{change}; largest alone: {label}, {old} -> {new}, {percent(effect or 0.0, signed=True)}."
 
     @property
     def notes(self) -> tuple[str, ...]:
         """How to read it, and what differs without a number."""
-        lines = ["Each change alone, the rest as in the first system; together they need not add up."]
+        alone = "Each change alone, the rest as in the first system; together they need not add up."
+        lines = [alone] if self.inputs else []
         silent = [label for label, _, _, effect in self.inputs if effect is None]
         if silent:
             lines.append(f"Cannot be identified separately: {', '.join(silent)}.")
@@ -371,7 +372,7 @@ class SystemComparison(Answer):
             x, y = (None if row is None else row.plain("value") for row in rows)
             first, second = ("-" if row is None else row.number.basis for row in rows)
             unit = next(row.unit for row in rows if row is not None)
-            yield what, unit, x, y, y / x - 1 if x and y is not None else None, first, second
+            yield what, unit, x, y, y / x - 1 if x and y is not None and x * y >= 0 else None, first, second
 
     def table(self) -> render.Table:
         """All figures of both."""

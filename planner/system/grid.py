@@ -83,8 +83,9 @@ class SystemGrid(Answer):
             lines.append(
                 f"{len(opened)} of {len(self.found)} cannot run at a 90 % end and are open there; {first}."
             )
-        if any(each.processors["total_busy"].value is None for each in solved.values()):
-            lines.append("Processor time has no number where its mode was not measured.")
+        real = [each for k, each in solved.items() if self.systems[k].one("processors")]
+        if any(each.processors["total_busy"].value is None for each in real):
+            lines.append("Processor busy has no number where a processor time is not known.")
         lines.append("Intervals are 90 %; --json holds every figure with its basis.")
         return tuple(lines)
 

@@ -368,14 +368,14 @@ def _values(model: Model, asked: Sequence[Scenario]) -> dict[str, Interval]:
 
 def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
     found = []
+    what = "the answer is" if len(asked) == 1 else "a row there is"
     for key, (low, high) in model.validity.items():
         values = [float(each[key]) for each in asked if key in each]
+        span = from_to(given(low), given(high))
         if values and (min(values) < low or max(values) > high):
-            span = from_to(given(low), given(high))
-            found.append(f"{key} outside of what was measured ({span}): the answer is an extrapolation")
+            found.append(f"{key} outside of what was measured ({span}): {what} an extrapolation")
         elif key == "population" and not values and low < high:
-            measured = from_to(given(low), given(high))
-            found.append(f"the runs had {measured} requesters a volume; the answer is for {model.population}")
+            found.append(f"the runs had {span} requesters a volume; the answer is for {model.population}")
     return (*found, *(_over_channel(model, asked) if KINDS[model.kind] is DiskPath else ()))
 
 

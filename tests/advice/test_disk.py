@@ -67,6 +67,7 @@ def test_the_miss_without_a_wait_is_named() -> None:
     text = " ".join(disk_rates(Setting(workload="xedit", hit_ratio=0.0)).text().split())
     assert "shows no wait for the disk and moves 168 MB/s through a channel of 17 MB/s" in text
     assert "carries 43.5 transactions/s" in text
+    assert "fastest of those without a doubtful run is" in text
     assert "eckd-minidisk, cached:" in text
     assert "eckd-minidisk, cached:" not in disk_rates(Setting(workload="xedit", hit_ratio=1.0)).text()
 

@@ -335,6 +335,10 @@ def test_a_target_missed_at_random_devices_is_named() -> None:
     """An event simulation of 20 guests on four devices at random has 5.3 ms, evenly dealt 3.9."""
     found = paging_devices(Load(page_rate=2000, guests=20, target=4e-3), names=["emulated-fba"])
     assert "at random devices they queue more: 5.4 ms on 4 emulated-fba." in " ".join(found.notes)
+    single = paging_devices(Load(page_rate=100, guests=1, target=4e-3), names=["emulated-fba"])
+    assert getattr(single.choices[0].outcome, "count", 0) == 1 and "at random devices" not in " ".join(
+        single.notes
+    )
 
 
 @pytest.mark.long

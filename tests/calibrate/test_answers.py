@@ -60,7 +60,7 @@ def test_a_calibration_tells_its_error_what_is_unknown_and_what_is_hardly_told_a
     found = calibration()
     assert found.headline == "2 parameters, 0 figures: model error 3.1 %."
     assert found.notes[0] == "Model error 3.1 %; intervals hold 90 %."
-    assert found.notes[1].startswith("Not determined by these data: growth; kept at typical values")
+    assert found.notes[1].startswith("Not determined by these data: growth; kept at what the table shows")
     assert found.notes[2:] == ("a and b are correlated: 0.95.", "a and c are correlated: -0.91.")
     assert found.strong_correlations() == {("a", "b"): 0.95, ("a", "c"): -0.91}
     data = found.to_dict()

@@ -674,3 +674,19 @@ def test_two_weeks_to_two_months_are_wide_not_wrong() -> None:
         found = judge(SEED, "planner", 200, days=days)
         assert found["level"] >= 0.83
         assert found["width"] >= least
+
+
+def test_what_falls_has_a_range_without_signs_and_events_stand_in_order() -> None:
+    """3,000 less 2 a day ends at 2,202: 33 % of that a year; the range has the sign of the word "falls"."""
+    values = 3000.0 - 2.0 * np.arange(400.0)[None] + np.where(np.arange(400) % 2, 5.0, -5.0)
+    daily = Daily(first=MONDAY, values=values, series=(SeriesLabel(system="", what="load", unit="1/s"),))
+    events = [(date(2040, 1, 1), 1.3), (date(2039, 1, 1), 0.9)]
+    found = growth(daily, limit=5000.0, horizon=20 * 365, events=events)
+    (answer,) = found.limits
+    assert answer.trend is not None and answer.trend.high < 0
+    assert "it falls by 33." in found.headline and "-" not in found.headline.split("falls")[1]
+    told = [note for note in found.notes if note.startswith("From ")]
+    assert told == [
+        "From 2039-01-01 on the load is 10 % lower.",
+        "From 2040-01-01 on the load is 30 % higher.",
+    ]

@@ -302,6 +302,9 @@ def test_track_record_compares_equal_loads() -> None:
     assert track_record(pl.concat([before, worse]), "2026-03-09").held == 0
     same = before.with_columns(pl.col("start") + timedelta(days=7))
     assert "nothing can be compared" in track_record(pl.concat([before, same]), "2026-03-09").headline
+    assert track_record(pl.concat([before, same]), "2026-03-09").notes == (
+        "1 pool or volume unchanged, hence left out.",
+    )
     for since in ("2026-03-02", "2027-03-02"):
         with pytest.raises(
             InputError, match=f"since = '{since}': expected a time with measured intervals before it"

@@ -104,6 +104,8 @@ def test_a_looser_target_needs_no_more() -> None:
 def test_a_pool_that_nobody_asks() -> None:
     (answer,) = judge([counters([0] * 10, [0] * 10, [8] * 10)]).pools
     assert (answer.verdict, answer.aliases_needed, answer.removable, answer.unused) == ("too many", 0, 8, 8)
+    notes = judge([counters([0] * 10, [0] * 10, [8] * 10)]).notes
+    assert any(note.endswith("8 can be freed, all of them without a single fail.") for note in notes)
     assert (answer.fail_fraction, answer.fail_low, answer.fail_high) == (0.0, 0.0, 1.0)
 
 

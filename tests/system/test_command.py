@@ -126,7 +126,7 @@ def test_two_systems_side_by_side(xiv: str, tmp_path: Path, capsys: pytest.Captu
     )
     assert effects["storage.real"] == pytest.approx(alone - 1)
     assert main(["system", xiv, "--compare", str(other)]) == 0
-    assert "most of it is paging[xiv].depth, 1 -> unlimited" in " ".join(capsys.readouterr().out.split())
+    assert "largest alone: paging[xiv].depth, 1 -> unlimited" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.long
@@ -142,6 +142,19 @@ def test_pictures(xiv: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_a_comparison_and_a_grid_say_only_what_they_show(tmp_path: Path) -> None:
+    """Equal systems do not differ, a change of sign has no percent, no note on processors that the file has not."""
+    file = tmp_path / "minimal.toml"
+    file.write_text(model.template("minimal"), encoding="utf-8")
+    one, few = model.solve(file), model.solve(file, ["guests.count=10"])
+    same = model.compare(one, one)
+    assert (same.headline, same.notes) == ("first and second do not differ.", ())
+    changes = {row[0]: row[2:5] for row in model.compare(one, few).compared()}
+    before, after, change = changes["elasticity, guests.count"]
+    assert before is not None and after is not None and before < 0 < after and change is None
+    assert not any("Processor" in note for note in model.whatif(file, ["guests.count=10:11"]).notes)
+
+
 def test_labels_of_a_comparison_do_not_overlap(xiv: str) -> None:
     """Those of both systems, and of neighboring rows, stood over each other."""
     axes = model.compare(model.solve(xiv), model.solve(xiv, ["paging.depth=unlimited"])).plot()

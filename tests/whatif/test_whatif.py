@@ -246,6 +246,9 @@ def test_a_rate_that_the_channel_cannot_carry_is_said_to_be_the_measured_one() -
 def test_beyond_what_was_measured_there_is_a_warning() -> None:
     (warning,) = whatif.predict(VOLUME, {"aliases": 7.0}).warnings
     assert warning.startswith("aliases outside of what was measured (0 to 2)")
+    assert warning.endswith("the answer is an extrapolation")
+    (warning,) = whatif.predict(VOLUME, {}, {"aliases": [1.0, 7.0]}).warnings
+    assert warning.endswith("a row there is an extrapolation")
 
 
 def test_requesters_that_differed_from_run_to_run_are_named_with_those_of_the_answer() -> None:

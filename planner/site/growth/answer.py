@@ -90,10 +90,10 @@ class Growth(Answer):
             )
         elif any(each.trend is not None for each in self.limits):
             found.append(
-                "The dates hold if loads go on growing as they did, without a further level shift; "
+                "Dates and levels hold if loads go on as they did, without a further level shift; "
                 "--growth and --event say otherwise."
             )
-        found += [f"From {day} on the load is {signed(factor - 1)}." for day, factor in self.events]
+        found += [f"From {day} on the load is {signed(factor - 1)}." for day, factor in sorted(self.events)]
         found += notes_on_loads(self.limits) + notes_on_days(self.limits)
         if len(loads(self.limits)) > MOST_LOADS:
             found.append("Levels, level shifts and patterns of all loads are in --json.")
@@ -318,12 +318,12 @@ def _trend(limit: Limit) -> str:
     if limit.trend is None:
         idle = limit.days >= FEWEST_DAYS and not limit.now
         return f"no trend: {'no load is left' if idle else 'too few days'}"
-    low, value, high = ends(limit.trend * 100, 1)
-    year = f"{value.removeprefix('-')} % a year (90 %: {low} % to {high} %)"
+    falls = limit.trend.high < 0
+    low, value, high = ends(sorted((-100 if falls else 100) * float(end) for end in limit.trend), 1)
+    year = f"{value} % a year (90 %: {low} % to {high} %)"
     if limit.trend.low <= 0 <= limit.trend.high:
-        return f"no clear trend, {'-' * value.startswith('-')}{year}"
-    what = "its load" if limit.needs else "it"
-    return f"{what} {'grows' if limit.trend.value > 0 else 'falls'} by {year}"
+        return f"no clear trend, {year}"
+    return f"{'its load' if limit.needs else 'it'} {'falls' if falls else 'grows'} by {year}"
 
 
 def notes_on_loads(limits: Sequence[Limit]) -> list[str]:
