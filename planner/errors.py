@@ -44,7 +44,8 @@ class InputError(PlannerError, ValueError):
         if isinstance(value, float):
             value = float(f"{value:.15g}")  # 1.3, not 1.2999999999999998
         shown = f"{value!r} {unit}" if unit else f"{value!r}"
-        super().__init__(f"{argument} = {shown}: expected {expected}")
+        given = f"{argument} is not given" if value is None else f"{argument} = {shown}"
+        super().__init__(f"{given}: expected {expected}")
 
     @classmethod
     def unless_one_of(cls, argument: str, value: object, known: Collection[str]) -> None:

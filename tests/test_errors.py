@@ -34,6 +34,7 @@ def test_input_error_names_argument_value_unit_and_what_is_wanted() -> None:
     assert str(error) == "service_time = -1.0 s: expected a time above zero"
     assert (error.argument, error.value, error.unit) == ("service_time", -1.0, "s")
     assert str(InputError("kind", "tape", "a known kind")) == "kind = 'tape': expected a known kind"
+    assert str(InputError("mode", None, "off or cached")) == "mode is not given: expected off or cached"
     assert str(InputError("scv", np.float64(-1.0), "a share")) == "scv = -1.0: expected a share"
     assert str(InputError("service", 1.3e-3 / 1e-3, "less", "ms")) == "service = 1.3 ms: expected less"
 
@@ -95,9 +96,9 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: advice.disk_rates(Setting(workload="xedit", hit_ratio=[0.1, 0.9])),
         "hit_ratio = [0.1, 0.9]",
     ),
-    "no system": (lambda: system.solve(None), "system = None"),
+    "no system": (lambda: system.solve(None), "system is not given"),
     "settings of numbers": (lambda: system.solve(XIV, [3]), "settings = [3]"),
-    "no settings": (lambda: system.solve(XIV, None), "settings = None"),
+    "no settings": (lambda: system.solve(XIV, None), "settings is not given"),
     "no source": (lambda: site([]), "source = []"),
     "counters unread": (lambda: supply.judge("counters.csv"), "pools = 'counters.csv'"),
     "listing unread": (lambda: advice.storage_usage("MY.listing"), "listings = 'MY.listing'"),

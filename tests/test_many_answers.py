@@ -311,7 +311,7 @@ def test_commands_that_no_platform_has_are_refused_before_anything_is_read(
         (POOL, {"system": 1}, "system = 1: expected the name of a system"),
         (None, {"exclude": "522A"}, "exclude = '522A': expected a file beside it"),
         (POOL, {"map": ["io_rate"]}, "map = ['io_rate']: expected columns"),
-        (POOL, {"model": None}, "model = None: expected the name of a model"),
+        (POOL, {"model": None}, "model is not given: expected the name of a model"),
     ],
 )
 def test_a_value_of_another_type_is_named(source: str | None, given: dict[str, Any], expected: str) -> None:

@@ -16,7 +16,7 @@ from planner.errors import InputError, ReportError
 from planner.quantity import column
 from planner.render.text import listed
 from planner.system.description import System
-from planner.system.figures import COST_FACTOR, OUTSIDE, Number, SystemResult, solve_all
+from planner.system.figures import COST_FACTOR, OUTSIDE, Number, SystemResult, costs_missing, solve_all
 from planner.system.reading import recheck
 from planner.system.schema import TABLES
 from planner.units import GIB, MILLISECOND, ends, percent, readable
@@ -260,8 +260,10 @@ def _notes(
         yield f"At a 90 % end of {name} the system cannot run: {why}. Intervals are open there."
     for name, (step, why) in found.unmoved.items():
         yield f"No elasticity in {name}: with {step} the system cannot run: {why}."
-    if found.bounds.get("processors", OUTSIDE).value and found.processors["total_busy"].value is None:
-        yield "The bound of the processors is that of the processor times that are known; the others lower it."
+    if missing := costs_missing(system)["total_busy"]:
+        bound = "; their bound is that of the processor times that are known, hence too high"
+        lower = bound * bool(found.bounds.get("processors", OUTSIDE).value)
+        yield f"Processors busy have no number without {listed(missing, 4)}{lower}."
     if found.shares:
         widest = sorted(found.shares.items(), key=lambda pair: -pair[1])[:3]
         parts = ", ".join(f"{name} {percent(part)}" for name, part in widest if part > 0)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -388,17 +389,17 @@ class _ScenarioResult:
         own = math.inf  # what guests do, and CP for them, takes their virtual processors
         if all("processors" in guest.numbers for guest in guests):
             own = sum(self.end(self.case.at(g, "count") * self.case.at(g, "processors")) for g in guests)
-        measured = _costs_known(self.system)
+        missing = costs_missing(self.system)
 
         def busy(name: str, most: float) -> Number:
-            if outside or not measured[name]:
+            if outside or missing[name]:
                 return OUTSIDE
             times, basis = self.outcome.processors[name], bases.get(name, "predicted")
             return self.interval(times, basis, model_error=True, most=most, opens="low")
 
         kept = busy("cp_system_busy", most).high
         ends = {"cp_system_busy": most, "total_busy": most if kept is None else min(most, own + kept)}
-        return {name: busy(name, ends.get(name, min(most, own))) for name in measured}
+        return {name: busy(name, ends.get(name, min(most, own))) for name in missing}
 
     def _bounds(self, *, outside: bool) -> dict[str, Number]:
         """What each part alone would allow; processors by the times that are known: others only lower it.
@@ -458,17 +459,20 @@ def _reach(change: Array) -> tuple[Array, Array]:
     return np.maximum(ends.max(-1, initial=0.0), 0.0), np.maximum(-ends.min(-1, initial=0.0), 0.0)
 
 
-def _costs_known(system: System) -> dict[str, bool]:
-    """Whether the file or a model says what each processor time is made of."""
+def costs_missing(system: System) -> dict[str, list[str]]:
+    """What neither the file nor a model says of that which each processor time is made of."""
     guests = [g for g in system.of("guests") if "touch_time" in g.numbers or g.word("io_to")]
-    paged = [g for g in guests if g.word("pages_from")]
-    own = bool(guests) and all(
-        "touch_time" in g.numbers or g.origin.get("io_time") == "given" for g in guests
+    none = [] if guests else ["touch_time_us or io_to of any guests"]
+    own = [g for g in guests if "touch_time" not in g.numbers and g.origin.get("io_time") != "given"]
+    charged = [g for g in guests if g.word("pages_from") and "cp_charged" not in g.numbers]
+    of_guests = (
+        none + [f"{g.label}.io_time_us" for g in own],
+        none + [f"{g.label}.cp_charged_us" for g in charged],
     )
-    charged = all("cp_charged" in g.numbers for g in paged)
-    kept = all("cp_system" in g.numbers for g in system.of("paging"))
-    known = (own, charged and bool(guests), kept, own and charged and kept)
-    return dict(zip(COSTS, known, strict=True))
+    kept = [
+        f"{group.label}.cp_system_us" for group in system.of("paging") if "cp_system" not in group.numbers
+    ]
+    return dict(zip(COSTS, (*of_guests, kept, list(dict.fromkeys(chain(*of_guests, kept)))), strict=True))
 
 
 def _as_measured(system: System) -> bool:

@@ -207,7 +207,7 @@ SAID = {
     "read {}/hyperpav/522A-0-aliases.listing --deltas": "--deltas/--cumulative = True: expected it with volume",
     "predict paging-eckd --set outstanding=2 --set arrival_rate=9/s": "outstanding = 'with arrival_rate'",
     "predict hyperpav --set aliases": "--set = 'aliases': expected KEY=VALUE",
-    "predict processors": "processors = None: expected a count, such as --set processors=",
+    "predict processors": "processors is not given: expected a count, such as --set processors=",
     "whatif hyperpav --over aliases=3:1": "--over = 'aliases=3:1': expected a range that runs upward",
     "calibrate {}/hyperpav/522A-0-aliases.listing --kind volume --pool P -o x": "--pool = 'P': expected none: --device",
     "calibrate {}/hyperpav/522A-0-aliases.listing --kind volume --fix P -o x": "--fix = 'P': expected KEY=VALUE",

@@ -155,10 +155,10 @@ def test_numbers_are_one_measurement() -> None:
     assert (alone.bases, alone.aliases, alone.queue_known) == (1, 0, False)
     assert len(alone.notes) == 1
     for given, problem in (
-        ({"service": "1.3ms"}, "rate = None: expected a quantity such as 755/s"),
+        ({"service": "1.3ms"}, "rate is not given: expected a quantity such as 755/s"),
         (
             {"rate": "755/s"},
-            "service = None: expected a quantity such as 1.3ms; it, or response and queue, is needed",
+            "service is not given: expected a quantity such as 1.3ms; it, or response and queue, is needed",
         ),
         (
             {"rate": "700/s", "response": "3.1ms", "queue": "3.4"},
