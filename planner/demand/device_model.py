@@ -66,11 +66,8 @@ class DeviceModel:
 
     def moved(self, axis: tuple[float, float], steps: float) -> Self:
         """Go along one of the `axes`."""
-        inflation, gap = (
-            self.inflation * math.exp(axis[0] * steps),
-            self.redrive_time * math.exp(axis[1] * steps),
-        )
-        return replace(self, inflation=inflation, redrive_time=gap)
+        inflation, gap = (math.exp(share * steps) for share in axis)
+        return replace(self, inflation=self.inflation * inflation, redrive_time=self.redrive_time * gap)
 
 
 def _words(model: Model, given: str) -> str:

@@ -146,6 +146,11 @@ class _Section:
     printed: bool = False  # by /proc/dasd/statistics, tunedasd or dasdstat
     part: bool = False  # its reads and writes alone follow (dasdstat -l)
 
+    @property
+    def device(self) -> str:
+        """For a message."""
+        return self.name or "a device"
+
     def error(self, problem: str, line: int | None = None) -> ReportError:
         """Say what is wrong with it, or with a line of it."""
         return ReportError(self.path, problem, line=line or self.line)
@@ -216,18 +221,18 @@ def _labelled(section: _Section, number: int, words: list[str]) -> None:
     if len(values) != wanted or max(values) >= COUNTER_SIZE:
         raise section.error(f"{words[0]} has {len(values)} numbers: expected {wanted} below 2**32", number)
     if key in section.values:
-        raise section.error(f"{words[0]} a second time for {section.name or 'a device'}", number)
+        raise section.error(f"{words[0]} a second time for {section.device}", number)
     section.values[key] = values
 
 
 def _statistics(section: _Section) -> DasdStatistics:
     values = section.values
     if "requests" not in values:
-        raise section.error(f"no number of requests for {section.name or 'a device'}")
+        raise section.error(f"no number of requests for {section.device}")
     counts = {key: values[key] for key in HISTOGRAMS if key in values}
     for key, each in counts.items():
         if len(each) != CLASSES:
-            found = f"the histogram of {key} of {section.name or 'a device'} has {len(each)} numbers"
+            found = f"the histogram of {key} of {section.device} has {len(each)} numbers"
             raise section.error(f"{found}: expected {CLASSES}")
     totals: Any = {key: values[key][0] if key in values else None for key in TOTALS}
     if (totals["via_alias"] or 0) > totals["requests"]:

@@ -73,8 +73,11 @@ def _times(runs: Sequence[IostatRun]) -> list[Times]:
     found = []
     for begin, (starts, clocks) in zip(begins, alone, strict=True):
         shown = iostat_text.over_midnight(clocks)
-        known = begin and shown[0] and [now and begin + (now - shown[0]) for now in shown]
-        found.append((known or iostat_text.over_midnight(starts), shown))
+        first = shown[0]
+        if begin is None or first is None:
+            found.append((iostat_text.over_midnight(starts), shown))
+        else:
+            found.append(([now and begin + (now - first) for now in shown], shown))
     return found
 
 

@@ -178,7 +178,7 @@ class _TextReader:
         elif cpu and all(map(_UNIT.fullmatch, words)):
             pass
         elif _heading(words):
-            self._begin(number, text)
+            self._begin(number, text, words)
         elif _iso(text) is not None or _FORM.fullmatch(_plain(text)) is not None:  # a time and nothing else
             self._close()
             if self.time is not None:
@@ -224,9 +224,8 @@ class _TextReader:
             self._begin_run()
         self.runs[-1].reports.append(DiskReport(number, self.time))
 
-    def _begin(self, number: int, text: str) -> None:
+    def _begin(self, number: int, text: str, words: list[str]) -> None:
         """A heading: of a new report, or of a further part of the last one."""
-        words = text.split()
         words = words[words[:1] == ["Timestamp"] :]
         self.name_first = words[0].rstrip(":") == "Device"
         columns = words[1:] if self.name_first else words[:-1]

@@ -36,7 +36,7 @@ from planner.site.pool_need import (
 )
 from planner.site.series import began
 from planner.site.site_answer import SiteAnswer
-from planner.sizing.gaps import floor_words, others_since, unanswered
+from planner.sizing.gaps import floor_words, since, unanswered
 from planner.sizing.many_volumes import NO_POOL_NAMED
 from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import RANGE_ONLY
@@ -156,13 +156,12 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     found = replace(found, needed=needed, needed_99=needed_99, needed_95=needed_95)
     if found.needed is None:
         return replace(found, problem=needs[places.index(place)].problem)
-    found = replace(found, run=asked.cases[place][-1], decided_start=began(start, place))
+    run, more = since(asked.cases[place][-1], found.in_use)
+    found = replace(found, run=run, decided_start=began(start, place))
     notes = list(found.notes)
     if away := outside_busy_hour(found.name, start, series.seconds, series.io_rate, place):
         notes.append(away.removeprefix(f"{found.name} is "))
-    if more := others_since(series.in_use[place], found.in_use):
-        notes.append(more)
-        found = replace(found, run=replace(asked.cases[place][-1], last_aliases=found.in_use))
+    notes += [more] if more else []
     if found.count.too_quiet:
         notes.append(f"too quiet to matter, with {floor_words()}")
     return replace(found, notes=tuple(notes))

@@ -17,7 +17,7 @@ from planner.interval import Interval
 from planner.quantity import column
 from planner.render.text import SHORT, SPARE, from_to, sentence_case
 from planner.sizing.commands import Command, section
-from planner.sizing.comparison import GAINS, Count, Gain
+from planner.sizing.comparison import GAINS, Count, Gain, in_use_now
 from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons, small
 from planner.units import MILLISECOND, percent, readable
 
@@ -165,7 +165,7 @@ class AliasAnswer(Answer):
     @property
     def count(self) -> Count:
         """The count beside what is in use."""
-        now = self.in_use if self.last_aliases is None else self.last_aliases
+        now = in_use_now(self.in_use, self.last_aliases)
         return Count(self.recommended, *self.range, now, self.below_floor)
 
     @property
@@ -231,17 +231,12 @@ class AliasAnswer(Answer):
             )
         head += f"{_aliases(self.recommended)} ({self.range_text}){self._together}"
         since = "" if self.last_aliases is None else f", {self.last_aliases} since"
-        used = (
-            f", {self.in_use} in use{since}"
-            if since or (self.in_use and self.in_use != self.recommended)
-            else ""
-        )
-        now = self.count
-        add = f"{render.counted(now.missing, 'device number')} more" if now.missing > 0 else "none to add"
+        shown = since or (self.in_use and self.in_use != self.recommended)
+        used = f", {self.in_use} in use{since}" if shown else ""
+        now, more = self.count, " more" if self.in_use or since else ""
+        add = f"{render.counted(now.missing, 'device number')}{more}" if now.missing > 0 else "none to add"
         if self.recommended > self.in_use:
-            return (
-                f"{head}{used}: {self._gain()}; {add if self.in_use or since else add.removesuffix(' more')}."
-            )
+            return f"{head}{used}: {self._gain()}; {add}."
         if self.recommended < self.in_use:
             spare = {SPARE: f"{now.spare} can be freed", SHORT: add}.get(now.verdict, NOT_SURE)
             return f"{head}{used}: {spare}; with {self.recommended}, {self._gain()}."

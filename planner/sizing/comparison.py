@@ -18,6 +18,11 @@ from planner.results import Integers
 from planner.units import MILLISECOND, readable
 
 
+def in_use_now(then: int, last: int | None) -> int:
+    """Aliases in use by now: in the `last` of several intervals, where that is another one."""
+    return then if last is None else last
+
+
 class Count(NamedTuple):
     """A count of aliases, its range, and the aliases in use; whether the load is `small`, too quiet to matter."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -125,13 +125,13 @@ def gaps(
     return Gaps(tuple(lost), volumes, tuple(dict.fromkeys(aliases)), allowed)
 
 
-def others_since(then: float, now: int) -> str:
-    """Say that a pool has other aliases since the interval that is answered; empty where it has not."""
+def since(run: Run, now: int) -> tuple[Run, str]:
+    """The interval that is answered with the aliases in use by `now`, and a note where these are others than then."""
+    if now == run.aliases:
+        return run, ""
     last = counted(now, "alias", "aliases")
-    words = (
-        f"{last} in the last interval, {then:.0f} in the one that decides: --from leaves out what was before"
-    )
-    return words if now != then else ""
+    words = f"{last} in the last interval, {run.aliases} in the one that decides: --from leaves out what was before"
+    return replace(run, last_aliases=now), words
 
 
 FLOOR: Final = 0.05  # I/Os queued, and I/Os in service (5 % busy), below which a volume does not matter

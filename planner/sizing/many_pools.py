@@ -20,7 +20,7 @@ from planner.render.text import first_of, from_to, listed, sentence_case
 from planner.results import by_key
 from planner.sizing.answer import unmeasured, words_of
 from planner.sizing.commands import Command, section
-from planner.sizing.comparison import Count
+from planner.sizing.comparison import Count, in_use_now
 from planner.sizing.gaps import (
     FLOOR,
     LOOK,
@@ -34,7 +34,7 @@ from planner.sizing.gaps import (
     worst_code,
 )
 from planner.sizing.need import Need, need
-from planner.sizing.wording import LEAST_ERROR, each_in
+from planner.sizing.wording import EACH_READ, LEAST_ERROR, each_in
 from planner.units import MILLISECOND, percent, readable
 
 Row = TypeVar("Row", bound="PoolCount")
@@ -127,7 +127,7 @@ class PoolCount:
     def count(self) -> Count:
         """The count beside what is in use."""
         low, high = self.range or (None, None)
-        now = self.in_use if self.last_aliases is None else self.last_aliases
+        now = in_use_now(self.in_use, self.last_aliases)
         return Count(self.recommended, low, high, now, self.small)
 
     @property
@@ -248,8 +248,8 @@ def _row(pool: MeasuredPool, found: Need, floor: float) -> PoolCount:
         name=pool.name, volumes=pool.volumes, in_use=pool.aliases, rule_of_thumb=run.rule_of_thumb,
         now=Traffic.measured(run) if run.queue_known else None,
     )  # fmt: skip
-    notes = (*run.notes, *(("each volume is read for itself",) if found.decided == "bursty demand" else ()))
-    row = with_need(measured, run, found, (*notes, *found.apart))
+    read = (EACH_READ,) if found.decided == "bursty demand" else ()
+    row = with_need(measured, run, found, (*run.notes, *read, *found.apart))
     busy = 0.0 if row.now is None else row.now.io_rate * row.now.service_time
     return replace(row, small=row.now is not None and small(row.now.queued, busy, floor))
 

@@ -253,19 +253,24 @@ def _check(case: Case, growth: float) -> None:
 
 def _answered(sized: Sized | PlannerError, *, ranges: bool) -> Need:
     """Count and range of what was read, or why there is none."""
-    known = None if isinstance(sized, PlannerError) else sized
-    decided = known.decided if known else ""
+    if isinstance(sized, PlannerError):
+        return _unanswered(sized, None)
     try:
-        if isinstance(sized, PlannerError):
-            raise sized
         low, high = sized.range if ranges else (None, None)
-        return Need(count=sized.count, low=low, high=high, decided=decided, sized=known if ranges else None)
-    except PlannerError as problem:
-        # What did not converge, and by how much, does not help a user.
-        words = "it could not be solved" if isinstance(problem, ConvergenceError) else str(problem)
         return Need(
-            count=None, low=None, high=None, decided=decided, problem=words, exit_code=problem.exit_code, sized=known
+            count=sized.count, low=low, high=high, decided=sized.decided, sized=sized if ranges else None
         )  # fmt: skip
+    except PlannerError as problem:
+        return _unanswered(problem, sized)
+
+
+def _unanswered(problem: PlannerError, sized: Sized | None) -> Need:
+    # What did not converge, and by how much, does not help a user.
+    words = "it could not be solved" if isinstance(problem, ConvergenceError) else str(problem)
+    return Need(
+        count=None, low=None, high=None, decided=sized.decided if sized else "", problem=words,
+        exit_code=problem.exit_code, sized=sized,
+    )  # fmt: skip
 
 
 def aliases_of_runs(

@@ -411,18 +411,18 @@ def others_together(sized: Sequence[SizedPool]) -> None:
     others = iter(GrownDemand.of(asked))
     for each in ready:
         each.grown = [each.preferred, *islice(others, len(each.demands) - 1)]
-        each.other_counts = []
     pairs = [(each, k, demand) for each in ready for k, demand in enumerate(each.alternatives)]
-    if not pairs:
-        return
-    found = fewest(
+    counts = fewest(
         lambda places, counts: solved([pairs[k][2] for k in places], counts), sized[0].target,
         [each.count + first_guess(demand.main) - first_guess(each.preferred.main) for each, _, demand in pairs],
         *zip(*(each.bracket(k, demand) for each, k, demand in pairs), strict=True),
-    )  # fmt: skip
-    for (each, _, demand), count in zip(pairs, found, strict=True):
-        least = count if isinstance(count, int) else each.beyond(demand) or each.run.most_aliases
-        each.other_counts = [*(each.other_counts or ()), least]
+    ) if pairs else []  # fmt: skip
+    found = iter(
+        count if isinstance(count, int) else each.beyond(demand) or each.run.most_aliases
+        for (each, _, demand), count in zip(pairs, counts, strict=True)
+    )
+    for each in ready:
+        each.other_counts = list(islice(found, len(each.alternatives)))
 
 
 def size_pools(

@@ -57,8 +57,8 @@ from planner.sizing.gaps import (
     checked_floor,
     gaps,
     least_volumes,
-    others_since,
     refuse_unknown_pool,
+    since,
     without_rows,
 )
 from planner.sizing.many_pools import MeasuredPool, Subsystem, subsystem
@@ -466,10 +466,9 @@ class AliasQuestion:
         chosen = {name: case[-1] for name, case in found.items() if case[-1].interval}
         more = []
         for name, run in chosen.items():
-            now = runs[name][-1][1].aliases
-            if words := others_since(run.aliases, now):
-                more.append(f"{sentence_case(run.name)}: {words}.")
-                found[name] = (*found[name][:-1], replace(run, last_aliases=now))
+            now, words = since(run, runs[name][-1][1].aliases)
+            found[name] = (*found[name][:-1], now)
+            more += [f"{sentence_case(run.name)}: {words}."] if words else []
         taken = MEANS_TAKEN if self.means else WORST_TAKEN
         return found, [*self.notes, *left_out, *([taken] if chosen else []), *more]
 

@@ -12,7 +12,7 @@ import numpy as np
 from planner import render
 from planner.demand import Counts
 from planner.measurements import Run
-from planner.render.text import from_to
+from planner.render.text import from_to, sentence_case
 from planner.sizing.answer import NOT_SURE, AliasAnswer, NamedDemand
 from planner.units import percent, readable
 
@@ -20,6 +20,7 @@ LEAST_ERROR: Final = 0.005  # of a wait; less is negligible
 RANGE_ONLY: Final = (
     "Where no queue was measured, that I/Os of several volumes come together moves the range only."
 )
+EACH_READ: Final = "each volume is read for itself"
 MOST_NAMED: Final = 4  # candidates beside the preferred one
 PATH_SHARE: Final = 1 / 3  # of the service time in pend or disconnect: the limit lies behind the volume
 
@@ -206,7 +207,7 @@ def gained(answer: AliasAnswer) -> list[str]:
 
 def of_bursty_pool(runs: Sequence[Run], answer: AliasAnswer) -> list[str]:
     """Sentences for a pool with bursty volumes."""
-    how = "Each volume is read for itself"
+    how = sentence_case(EACH_READ)
     if answer.saturated:
         how += ", one that never idles as if its I/Os waited for three services"
     more = [

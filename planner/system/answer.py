@@ -261,9 +261,9 @@ def _notes(
     for name, (step, why) in found.unmoved.items():
         yield f"No elasticity in {name}: with {step} the system cannot run: {why}."
     if missing := costs_missing(system)["total_busy"]:
-        bound = "; their bound is that of the processor times that are known, hence too high"
-        lower = bound * bool(found.bounds.get("processors", OUTSIDE).value)
-        yield f"Processors busy have no number without {listed(missing, 4)}{lower}."
+        bounded = bool(found.bounds.get("processors", OUTSIDE).value)
+        more = "; their bound is that of the processor times that are known, hence too high" * bounded
+        yield f"Processors busy have no number without {listed(missing, 4)}{more}."
     if found.shares:
         widest = sorted(found.shares.items(), key=lambda pair: -pair[1])[:3]
         parts = ", ".join(f"{name} {percent(part)}" for name, part in widest if part > 0)
